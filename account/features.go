@@ -35,7 +35,7 @@ func Features() []Feature {
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more", "person"}},
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later"}},                                        // a later unit has the same text
+		{"again", []string{"no", "later"}},                                        // a later unit has the same text, or the state has the call
 		{"figure", []string{"no", "printed", "listed", "said"}},                   // a number: in few printed lines, in many, or in a sentence of the agent
 		{"says", []string{"other", "next", "found", "reply", "question", "talk"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, or a reply in a conversation without commands
 	}
@@ -98,7 +98,7 @@ func says(s string) uint8 {
 }
 
 // see returns the features of a unit. need is its expected need per byte, in
-// percent of the mean; again reports whether a later unit has the same text.
+// percent of the mean; again reports whether a later unit or the state says the same.
 func see(u *Unit, need int64, again bool) Sight {
 	said := says(u.Text)
 	s := Sight{

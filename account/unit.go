@@ -46,5 +46,6 @@ type Unit struct {
 	Talk        bool // of a conversation without commands
 	Opens       bool // meaningless without one of the units below it
 	Failed      bool // the call failed
+	Stated      bool // a call that the state lists
 	Task        bool // of the user's first message
 }

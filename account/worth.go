@@ -55,7 +55,7 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 			n = int32(len(said))
 			said[key] = n
 		}
-		w.texts[i], again[i] = n, known
+		w.texts[i], again[i] = n, known || u.Stated
 		for _, t := range w.things.of(i) {
 			needs[i] += w.gains[t]
 		}
