@@ -5,8 +5,7 @@ import "strings"
 // Lengths in bytes.
 const (
 	mostAnswer = 160 // longest reply of a user that may only answer; of a longer one, longest beginning
-	mostLead   = 60  // longest first sentence of a longer message that may answer a question
-	mostAsked  = 420 // longest text of the agent that is kept with an answer
+	mostAsked  = 320 // longest text of the agent that is kept with an answer
 	enough     = 60  // a question of this length is clear without the sentence before it
 )
 
@@ -33,6 +32,9 @@ func (r *reader) bind() {
 		case now.from >= 0:
 			replies = append(replies, now)
 			u.Asks, u.Asked = r.asked(u.Text, u.Last, replies[max(0, len(replies)-1-earlier):])
+			for k := range u.Asked {
+				r.units[u.Asks+k].Answered = true
+			}
 			now = reply{-1, -1}
 		}
 	}
@@ -59,7 +61,7 @@ func (r *reader) asked(said string, whole bool, replies []reply) (first, n int32
 		}
 	}
 	agreed := agrees(lead)
-	if len(lead) < len(said) && len(lead) > mostLead && !agreed {
+	if len(lead) < len(said) && !agreed {
 		return 0, 0 // more than an answer
 	}
 	if at := r.find(last, asksIn); at >= 0 {

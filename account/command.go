@@ -77,13 +77,13 @@ func complaints(output string) []int {
 
 // onePassed reports whether a line says that one test or package passed.
 func onePassed(line string) bool {
-	line = strings.TrimLeft(line, " \t")
+	line = strings.TrimSpace(line)
 	for _, sign := range [...]string{"--- PASS", "=== RUN", "ok  \t", "✓ ", "✔ ", "PASS "} {
 		if strings.HasPrefix(line, sign) {
 			return true
 		}
 	}
-	return false
+	return line == "PASS"
 }
 
 // limits adds the numeric arguments of a command call beside its line, such

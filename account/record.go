@@ -21,8 +21,10 @@ type Record struct {
 
 // Limits of records.
 const (
-	mostRecords = 24
-	mostRecord  = 120 // bytes of a call, and of a result
+	mostRecord    = 90  // bytes of a call, and of a result
+	leastArgument = 20  // bytes that an argument of a call may have, or is left out
+	leastRecords  = 400 // bytes of all, in a short conversation;
+	recordShare   = 64  // in a long one, the part of its bytes that they may have
 )
 
 // changing are the words with which names of tools begin that change
@@ -70,16 +72,28 @@ func (r *reader) record(c transcript.ToolCall, res transcript.ToolResult) (Recor
 	in := parsed(c)
 	call := c.Name
 	in.ForEach(func(_, v gjson.Result) bool {
-		if s := text.Fold(v.String()); s != "" && len(call)+len(s) < mostRecord {
-			call += " " + r.short(s)
+		if room := mostRecord - len(call); room > leastArgument {
+			call = strings.TrimSpace(call + " " + text.Clip(r.short(text.Fold(v.String())), room))
 		}
 		return true
 	})
 	return Record{call, resultOf(doc, first, call)}, true
 }
 
-// resultOf returns the short values on top of a result that the call does not
-// have, or the first line of one that is no JSON.
+// telling reports whether the name of a value says that it is an id, a date, an
+// amount or a state.
+func telling(key string) bool {
+	key = strings.ToLower(key)
+	for _, part := range [...]string{"id", "ref", "number", "code", "key", "state", "status", "until", "due", "date", "_by", "at", "total", "amount", "price", "fee", "version", "url"} {
+		if key == part || strings.HasSuffix(key, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// resultOf returns the ids, dates, amounts and states on top of a result that
+// the call does not have, or the first line of one that is no JSON.
 func resultOf(doc gjson.Result, first, call string) string {
 	if !doc.IsObject() {
 		return text.Clip(text.Fold(first), mostRecord)
@@ -88,7 +102,7 @@ func resultOf(doc gjson.Result, first, call string) string {
 	size := 0
 	doc.ForEach(func(key, v gjson.Result) bool {
 		s := text.Fold(v.String())
-		if v.IsObject() || v.IsArray() || v.Type == gjson.Null || v.Type == gjson.True || s == "" || strings.Contains(call, s) {
+		if v.IsObject() || v.IsArray() || v.Type == gjson.Null || v.Type == gjson.True || s == "" || strings.Contains(call, s) || !telling(key.Str) {
 			return true
 		}
 		if s = key.Str + ": " + s; size+len(s) <= mostRecord {
@@ -106,24 +120,37 @@ func (t *tracker) recorded(r Record) {
 	t.records = append(slices.DeleteFunc(t.records, func(o Record) bool { return o.Call == r.Call }), r)
 }
 
-// recordsText returns lines with the newest records.
-func recordsText(all []Record) string {
-	if len(all) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("done by calls")
-	if n := len(all) - mostRecords; n > 0 {
-		fmt.Fprintf(&b, " (%d more before)", n)
-		all = all[n:]
-	}
-	b.WriteString(":\n")
-	for _, r := range all {
-		b.WriteString(indent + r.Call)
-		if r.Result != "" {
-			b.WriteString(" " + arrow + r.Result)
+// newestRecords returns the newest records that take a limited part of the
+// conversation, and the number of the others.
+func (t *tracker) newestRecords() (records []Record, more int) {
+	room := max(leastRecords, t.bytes()/recordShare)
+	for i := len(t.records) - 1; i >= 0; i-- {
+		if room -= len(t.records[i].line()); room < 0 {
+			return t.records[i+1:], i + 1
 		}
-		b.WriteByte('\n')
+	}
+	return t.records, 0
+}
+
+// line returns the line of a record in the state.
+func (r Record) line() string {
+	if r.Result == "" {
+		return indent + r.Call + "\n"
+	}
+	return indent + r.Call + " " + arrow + r.Result + "\n"
+}
+
+// recordsText returns lines with the records.
+func (s *State) recordsText() string {
+	var b strings.Builder
+	for i, r := range s.Records {
+		switch {
+		case i == 0 && s.More > 0:
+			fmt.Fprintf(&b, "done by calls (%d more before):\n", s.More)
+		case i == 0:
+			b.WriteString("done by calls:\n")
+		}
+		b.WriteString(r.line())
 	}
 	return b.String()
 }

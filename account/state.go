@@ -28,7 +28,8 @@ type State struct {
 	Changed []string // changed files, the last changed at the end
 	Loose   []string // changed files without a later commit
 	Agents  []string // descriptions of running sub-agents
-	Records []Record // calls that changed something outside of files, in order
+	Records []Record // the newest calls that changed something outside of files, in order
+	More    int      // number of such calls before Records
 	Last    Ran      // the last command that failed or did more than show something
 	Failing []Ran    // failed commands that neither ran again nor were followed by a likely fix or a commit, the newest last
 	Runs    []Ran    // the newest command of each group of attempts, the newest last; a failure is replaced only by a command that ended
@@ -398,7 +399,8 @@ func lastSentence(said string) string {
 }
 
 func (t *tracker) state() *State {
-	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Records: t.records, Last: t.last}
+	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last}
+	s.Records, s.More = t.newestRecords()
 	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
 		s.Said = lastSentence(t.said)
 		if t.orders > 1 { // the first one stands at the beginning of the window
@@ -477,7 +479,7 @@ func (s *State) Text() string {
 		list("changed and committed", slices.DeleteFunc(slices.Clone(s.Changed), func(f string) bool { return slices.Contains(s.Loose, f) }))
 		list("changed, not committed", s.Loose)
 	}
-	b.WriteString(recordsText(s.Records))
+	b.WriteString(s.recordsText())
 	for _, a := range s.Agents {
 		b.WriteString("sub-agent runs: " + a + "\n")
 	}

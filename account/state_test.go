@@ -130,12 +130,12 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"a failure of what only looks", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1\ncat: lamp.go: No such file", true).bash("ls", "lamp.go"), "last command: cat lamp.go\n  → cat: lamp.go: No such file"},
 		{"a look that failed without a word", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1", true), "last command: cat lamp.go\n  → failed"},
 		{
-			"calls that changed something", new(talk).call("open_ticket", `{"lamp":"L-7","text":"`+strings.Repeat("dark ", 40)+`"}`, `{"ok":true,"ticket":"T-12","lamp":"L-7","lines":[1],"due":"Friday"}`).call("get_ticket", `{"id":"T-12"}`, `{"ticket":"T-12"}`).call("mcp__shop__orderBulb", `{"watt":7}`, "B-3 is on its way.\nThank you."),
-			"done by calls:\n  open_ticket L-7 → ticket: T-12, due: Friday\n  mcp__shop__orderBulb 7 → B-3 is on its way.",
+			"calls that changed something", new(talk).call("open_ticket", `{"lamp":"L-7","text":"`+strings.Repeat("dark ", 40)+`"}`, `{"ok":true,"ticket_id":"T-12","lamp":"L-7","lines":[1],"words":"so it is","due":"Friday"}`).call("get_ticket", `{"id":"T-12"}`, `{"ticket":"T-12"}`).call("mcp__shop__orderBulb", `{"watt":7}`, "B-3 is on its way.\nThank you."),
+			"done by calls:\n  open_ticket L-7 dark dark dark dark dark dark dark dark dark dark dark dark dark dark dark … → ticket_id: T-12, due: Friday\n  mcp__shop__orderBulb 7 → B-3 is on its way.",
 		},
 		{"a call twice", new(talk).call("set_lamp", `{"lamp":"red"}`, `{"at":1}`).call("set_lamp", `{"lamp":"blue"}`, `{"at":2}`).call("set_lamp", `{"lamp":"red"}`, `{"at":3}`), "done by calls:\n  set_lamp blue → at: 2\n  set_lamp red → at: 3"},
 		{"calls that changed nothing", new(talk).call("order_bulb", `{}`, `{"ok":false,"reason":"none left"}`).call("order_bulb", `{"n":1}`, `{"error":"none left"}`).call("order_bulb", `{"n":2}`, "Error: none left").ended("order_bulb", `{"n":3}`, "none left", true), ""},
-		{"more changing calls than are listed", new(talk).many(26, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+10), `{}`) }), "done by calls (2 more before):" + strings.Join(strings.Split(strings.ReplaceAll(counted(12, 36), ".go", ""), " "), "\n  set_lamp ")},
+		{"more changing calls than are listed", new(talk).many(32, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+10), `{}`) }), "done by calls (4 more before):" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
 		{"a command without a line", new(talk).call("Bash", `{"timeout":7}`, "x"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
