@@ -5,6 +5,7 @@ import "strings"
 // Lengths in bytes.
 const (
 	mostAnswer = 160 // longest reply of a user that may only answer; of a longer one, longest beginning
+	mostReply  = 60  // in a conversation without commands, where most messages answer something
 	mostAsked  = 320 // longest text of the agent that is kept with an answer
 	enough     = 60  // a question of this length is clear without the sentence before it
 )
@@ -61,7 +62,7 @@ func (r *reader) asked(said string, whole bool, replies []reply) (first, n int32
 		}
 	}
 	agreed := agrees(lead)
-	if len(lead) < len(said) && !agreed {
+	if !agreed && (len(lead) < len(said) || r.units[last.from].Talk && len(said) > mostReply) {
 		return 0, 0 // more than an answer
 	}
 	if at := r.find(last, asksIn); at >= 0 {
