@@ -35,10 +35,11 @@ func Features() []Feature {
 		{"ends", []string{"no", "badly", "well", "both"}},
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more", "person"}},
+
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
 		{"again", []string{"no", "later"}},                                                 // a later unit has the same text, or the state has the call
 		{"figure", []string{"no", "printed", "listed", "said", "result"}},                  // a number: in few printed lines, in many, in a sentence of the agent, or in a printed line that sums up or ends a short output
-		{"says", []string{"other", "next", "found", "reply", "question", "talk", "asked"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, a reply in a conversation without commands, or what an answer refers to
+		{"says", []string{"other", "next", "found", "reply", "question", "talk", "asked"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, a reply in a conversation without commands, or what an answer refers to in another
 	}
 }
 
@@ -184,7 +185,7 @@ func figureBin(u *Unit) uint8 {
 
 // sumsUp reports whether a line has a word for a total or another result.
 func sumsUp(line string) bool {
-	for word := range strings.FieldsFuncSeq(line, func(c rune) bool { return !unicode.IsLetter(c) }) {
+	for word := range strings.FieldsFuncSeq(line, func(c rune) bool { return !unicode.IsLetter(c) && c != '_' }) {
 		if totals[strings.ToLower(word)] {
 			return true
 		}
@@ -217,7 +218,7 @@ func saysBin(u *Unit) uint8 {
 	switch {
 	case u.Kind != Sentence:
 		return 0
-	case u.Answered:
+	case u.Answered && !u.Talk:
 		return 6
 	case u.Reply && asking(u.Text):
 		return 4
