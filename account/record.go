@@ -1,7 +1,6 @@
 package account
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,11 +11,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Record is a call that changed something outside of files, such as a
+// A record is a call that changed something outside of files, such as a
 // ticket, a booking or an order.
-type Record struct {
-	Call   string // the name of the tool and its short arguments
-	Result string // short values of the result that the arguments do not have, or empty
+type record struct {
+	call   string // the name of the tool and its short arguments
+	result string // short values of the result that the arguments do not have, or empty
 }
 
 // Limits of records.
@@ -56,18 +55,18 @@ func changes(name string) bool {
 
 // record returns the record of a call, if its name says that it changes
 // something and its result does not say that it failed.
-func (r *reader) record(c transcript.ToolCall, res transcript.ToolResult) (Record, bool) {
+func (r *reader) record(c transcript.ToolCall, res transcript.ToolResult) (record, bool) {
 	if res.Error || !changes(c.Name) {
-		return Record{}, false
+		return record{}, false
 	}
 	printed := strings.TrimSpace(said(res))
 	first, _, _ := strings.Cut(printed, "\n")
 	if says(first)&badly != 0 && !gjson.Valid(printed) {
-		return Record{}, false
+		return record{}, false
 	}
 	doc := gjson.Parse(printed)
 	if doc.IsObject() && (doc.Get("error").Exists() || doc.Get("ok").Type == gjson.False || doc.Get("success").Type == gjson.False) {
-		return Record{}, false
+		return record{}, false
 	}
 	in := parsed(c)
 	call := c.Name
@@ -77,7 +76,7 @@ func (r *reader) record(c transcript.ToolCall, res transcript.ToolResult) (Recor
 		}
 		return true
 	})
-	return Record{call, resultOf(doc, first, call)}, true
+	return record{call, resultOf(doc, first, call)}, true
 }
 
 // telling reports whether the name of a value says that it is an id, a date, an
@@ -115,42 +114,23 @@ func resultOf(doc gjson.Result, first, call string) string {
 }
 
 // recorded adds a record. One of the same call replaces the earlier one.
-func (t *tracker) recorded(r Record) {
+func (t *tracker) recorded(r record) {
 	t.from[t.here] = true
-	t.records = append(slices.DeleteFunc(t.records, func(o Record) bool { return o.Call == r.Call }), r)
+	t.records = append(slices.DeleteFunc(t.records, func(o record) bool { return o.call == r.call }), r)
 }
 
-// newestRecords returns the newest records that take a limited part of the
-// conversation, and the number of the others.
-func (t *tracker) newestRecords() (records []Record, more int) {
+// newestRecords returns lines with the newest records, which take a limited
+// part of the conversation, and the number of the others.
+func (t *tracker) newestRecords() (lines []string, more int) {
 	room := max(leastRecords, t.bytes()/recordShare)
-	for i := len(t.records) - 1; i >= 0; i-- {
-		if room -= len(t.records[i].line()); room < 0 {
-			return t.records[i+1:], i + 1
+	for i, r := range slices.Backward(t.records) {
+		line := strings.TrimSuffix(r.call+" "+arrow+r.result, " "+arrow)
+		if room -= len(indent) + len(line) + 1; room < 0 {
+			more = i + 1
+			break
 		}
+		lines = append(lines, line)
 	}
-	return t.records, 0
-}
-
-// line returns the line of a record in the state.
-func (r Record) line() string {
-	if r.Result == "" {
-		return indent + r.Call + "\n"
-	}
-	return indent + r.Call + " " + arrow + r.Result + "\n"
-}
-
-// recordsText returns lines with the records.
-func (s *State) recordsText() string {
-	var b strings.Builder
-	for i, r := range s.Records {
-		switch {
-		case i == 0 && s.More > 0:
-			fmt.Fprintf(&b, "done by calls (%d more before):\n", s.More)
-		case i == 0:
-			b.WriteString("done by calls:\n")
-		}
-		b.WriteString(r.line())
-	}
-	return b.String()
+	slices.Reverse(lines)
+	return lines, more
 }

@@ -28,7 +28,7 @@ type State struct {
 	Changed []string // changed files, the last changed at the end
 	Loose   []string // changed files without a later commit
 	Agents  []string // descriptions of running sub-agents
-	Records []Record // the newest calls that changed something outside of files, in order
+	Records []string // the newest calls that changed something outside of files, the newest last
 	More    int      // number of such calls before Records
 	Last    Ran      // the last command that failed or did more than show something
 	Failing []Ran    // failed commands that neither ran again nor were followed by a likely fix or a commit, the newest last
@@ -75,7 +75,7 @@ type tracker struct {
 	files   []string
 	loose   []string
 	running map[string]string // tasks of running sub-agents, by id
-	records []Record
+	records []record
 	newest  string // the user's last message
 	said    string // the agent's last message since
 	calls   int    // calls since then
@@ -459,27 +459,30 @@ func (s *State) Text() string {
 			b.WriteString(indent + "before: " + c + "\n")
 		}
 	}
-	list := func(title string, files []string) {
-		if len(files) == 0 {
+	list := func(title string, more int, entries []string) {
+		if len(entries) == 0 {
 			return
 		}
 		b.WriteString(title)
-		if n := len(files) - mostFiles; n > 0 {
-			fmt.Fprintf(&b, " (%d more before)", n)
-			files = files[n:]
+		if more > 0 {
+			fmt.Fprintf(&b, " (%d more before)", more)
 		}
 		b.WriteString(":\n")
-		for _, f := range files {
-			b.WriteString(indent + f + "\n")
+		for _, e := range entries {
+			b.WriteString(indent + e + "\n")
 		}
 	}
-	if len(s.Loose) == len(s.Changed) {
-		list("changed, not committed", s.Changed)
-	} else {
-		list("changed and committed", slices.DeleteFunc(slices.Clone(s.Changed), func(f string) bool { return slices.Contains(s.Loose, f) }))
-		list("changed, not committed", s.Loose)
+	files := func(title string, all []string) {
+		more := max(0, len(all)-mostFiles)
+		list(title, more, all[more:])
 	}
-	b.WriteString(s.recordsText())
+	if len(s.Loose) == len(s.Changed) {
+		files("changed, not committed", s.Changed)
+	} else {
+		files("changed and committed", slices.DeleteFunc(slices.Clone(s.Changed), func(f string) bool { return slices.Contains(s.Loose, f) }))
+		files("changed, not committed", s.Loose)
+	}
+	list("done by calls", s.More, s.Records)
 	for _, a := range s.Agents {
 		b.WriteString("sub-agent runs: " + a + "\n")
 	}

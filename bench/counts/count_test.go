@@ -9,7 +9,7 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             154_500,
+	"lines of code, without tests":             154_800,
 	"lines of tests":                           98_300,
 	"exported names and methods":               1_976,
 	"pairs of places that share six lines":     45,
