@@ -94,6 +94,7 @@ func TestRead(t *testing.T) {
 				call("Write", `{"file_path":"lamp.go","content":"package lamp\n\nvar on bool\nvar bulb = 3"}`, "ok"),
 			"• Read lamp.go\n  1: package lamp\n  3: var on bool\n  4: var bulb = 1\n• Edit lamp.go\n-\nbulb = 1\n+\nbulb = 2\n• Write lamp.go\n-\nvar bulb = 2\n+\nvar bulb = 3",
 		},
+		{"tests of what passed", new(talk).bash("go test -v ./...", "=== RUN   TestLamp\n--- PASS: TestLamp (0.00s)\nPASS\nok  \texample.com/lamp\t0.012s\nok  \texample.com/bulb\t0.012s\nlamp number 7\n"), "$\ngo test -v ./...\n→ ok example.com/lamp 0.012s (+1 more)\n  lamp number 7"},
 		{
 			"complaints of what passed", new(talk).bash("go test -v ./...", "error: no bulb\nok  \texample.com/lamp\t0.012s\nlamp number 7\n"),
 			"$\ngo test -v ./...\n→ ok example.com/lamp 0.012s\n  lamp number 7",

@@ -4,71 +4,177 @@ import "strings"
 
 // Lengths in bytes.
 const (
-	mostAnswer = 160 // longest reply of a user that may only answer
-	mostAsked  = 420 // longest text of the agent that is kept with an answer
+	mostAnswer = 160 // longest reply of a user that may only answer; of a longer one, longest beginning
+	mostReply  = 60  // in a conversation without commands, where most messages answer something
+	mostAsked  = 320 // longest text of the agent that is kept with an answer
 	enough     = 60  // a question of this length is clear without the sentence before it
 )
 
-// bind connects short answers of the user with the agent's text before them:
-// the options that an answer names by letter or number, or the agent's final
-// question.
+// earlier is how many replies before the last one an answer may refer to.
+const earlier = 3
+
+// A reply has the sentences that an agent ended a turn with, units from to to.
+type reply struct{ from, to int32 }
+
+// bind connects the user's answers with the text of the agent that they refer
+// to: the options that an answer names by letter or number, a question, or a
+// proposal that it accepts.
 func (r *reader) bind() {
-	from, to := int32(-1), int32(-1) // sentences of the agent's last reply
+	var replies []reply  // of earlier turns, the newest last
+	now := reply{-1, -1} // of this turn: its last sentences that follow each other
 	for i := range r.units {
 		u := &r.units[i]
 		switch {
-		case u.Kind == Sentence && u.Reply:
-			if from < 0 || r.units[from].Block != u.Block {
-				from = int32(i)
+		case u.Kind == Sentence && now.to == int32(i) && r.units[now.from].Block == u.Block:
+			now.to++
+		case u.Kind == Sentence:
+			now = reply{int32(i), int32(i) + 1}
+		case u.Kind != Words || !u.First:
+		case now.from >= 0:
+			replies = append(replies, now)
+			u.Asks, u.Asked = r.asked(u.Text, u.Last, replies[max(0, len(replies)-1-earlier):])
+			for k := range u.Asked {
+				r.units[u.Asks+k].Answered = true
 			}
-			to = int32(i) + 1
-		case u.Kind != Words:
-		case from >= 0 && u.First && u.Last && len(u.Text) <= mostAnswer:
-			u.Asks, u.Asked = r.asked(u.Text, from, to)
-			from = -1
-		default:
-			from = -1
+			now = reply{-1, -1}
 		}
 	}
 }
 
-// asked returns the index of the first sentence of a reply that answer refers
-// to, and the number of such sentences.
-func (r *reader) asked(answer string, from, to int32) (first, n int32) {
-	size := func(from, to int32) (n int) {
-		for i := from; i < to; i++ {
-			n += len(r.units[i].Text)
-		}
-		return n
+// asked returns the index of the first sentence that the beginning of a user's
+// message refers to, and the number of such sentences. whole reports whether
+// said is the whole message. replies are those of the agent before it, the
+// last one at the end.
+func (r *reader) asked(said string, whole bool, replies []reply) (first, n int32) {
+	last := replies[len(replies)-1]
+	lead := said
+	if !whole || len(said) > mostAnswer {
+		lead = said[:leadEnd(said)]
 	}
-	if marks := picks(answer); len(marks) > 0 {
-		first, last := int32(-1), int32(-1)
-		for i := from; i < to; i++ {
-			if offersOne(r.units[i].Text, marks) && (first < 0 || size(first, i+1) <= mostAsked) {
-				if last = i; first < 0 {
-					first = i
-				}
-			}
-		}
-		if first >= 0 {
-			return first, last + 1 - first
-		}
-	}
-	last := to - 1
-	question := asking(r.units[last].Text)
-	if !question && !agrees(answer) || len(r.units[last].Text) > mostAsked {
+	if len(lead) > mostAnswer {
 		return 0, 0
 	}
-	if question && len(r.units[last].Text) < enough && last > from && size(last-1, to) <= mostAsked {
-		return last - 1, 2
+	if marks := picks(lead); len(marks) > 0 {
+		for k := len(replies) - 1; k >= 0; k-- {
+			if first, n := r.options(replies[k], marks); n > 0 {
+				return first, n
+			}
+		}
 	}
-	return last, 1
+	agreed := agrees(lead)
+	if !agreed && (len(lead) < len(said) || r.units[last.from].Talk && len(said) > mostReply) {
+		return 0, 0 // more than an answer
+	}
+	if at := r.find(last, asksIn); at >= 0 {
+		if before := at - 1; len(r.units[at].Text) < enough && before >= last.from && r.bytesOf(before, at+1) <= mostAsked {
+			return before, 2
+		}
+		return r.fitting(at)
+	}
+	if !agreed {
+		return 0, 0
+	}
+	for k := len(replies) - 1; k >= 0; k-- {
+		if at := r.find(replies[k], proposes); at >= 0 {
+			return r.fitting(at)
+		}
+		if !refersBack(lead) {
+			break
+		}
+	}
+	if len(lead) < len(said) {
+		return 0, 0
+	}
+	return r.fitting(last.to - 1)
 }
 
-// agrees reports whether answer begins with yes, no or an equivalent.
+// fitting returns the unit at an index and 1, or 0 and 0 if it is too long.
+func (r *reader) fitting(at int32) (first, n int32) {
+	if len(r.units[at].Text) > mostAsked {
+		return 0, 0
+	}
+	return at, 1
+}
+
+// bytesOf returns the bytes of units.
+func (r *reader) bytesOf(from, to int32) (n int) {
+	for i := from; i < to; i++ {
+		n += len(r.units[i].Text)
+	}
+	return n
+}
+
+// find returns the index of the last sentence of a reply that is so, or -1.
+func (r *reader) find(in reply, so func(sentence string) bool) int32 {
+	for i := in.to - 1; i >= in.from; i-- {
+		if so(r.units[i].Text) {
+			return i
+		}
+	}
+	return -1
+}
+
+// options returns the sentences of a reply that state options.
+func (r *reader) options(in reply, marks []byte) (first, n int32) {
+	first, last := int32(-1), int32(-1)
+	for i := in.from; i < in.to; i++ {
+		if offersOne(r.units[i].Text, marks) && (first < 0 || r.bytesOf(first, i+1) <= mostAsked) {
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+	}
+	if first < 0 {
+		return 0, 0
+	}
+	return first, last + 1 - first
+}
+
+// leadEnd returns where the first sentence of a message ends: at its stop, or
+// at the end of its line.
+func leadEnd(said string) int {
+	for i := range len(said) {
+		switch c := said[i]; {
+		case c == '\n':
+			return i
+		case (c == '.' || c == '!' || c == '?' || c == ';') && i > 0 && strings.HasPrefix(said[i+1:], " "):
+			return i + 1
+		}
+	}
+	return len(said)
+}
+
+// asksIn reports whether a question stands in a text.
+func asksIn(said string) bool { return asking(said) || strings.Contains(said, "? ") }
+
+// proposes reports whether a sentence proposes something.
+func proposes(sentence string) bool {
+	low := strings.ToLower(sentence)
+	for _, w := range [...]string{"propose", "proposal", "suggest", "recommend", "i would ", "i'd ", "i could ", "we could ", "unless you", "if you agree", "if you like", "if you want", "it could "} {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// refersBack reports whether an answer accepts what was said at any time
+// before.
+func refersBack(answer string) bool {
+	low := strings.ToLower(answer)
+	return strings.Contains(low, "propos") || strings.Contains(low, "suggest") || strings.Contains(low, "as you said") || strings.Contains(low, "you recommend")
+}
+
+// agrees reports whether an answer begins with yes, no or an equivalent, or
+// has a yes or a no.
 func agrees(answer string) bool {
-	word, _, _ := strings.Cut(strings.ToLower(answer), " ")
-	return answers[strings.Trim(word, ".,!;:")]
+	for n, word := range strings.Fields(strings.ToLower(answer)) {
+		word = strings.Trim(word, ".,!;:")
+		if n == 0 && answers[word] || word == "yes" || word == "no" && n < 3 {
+			return true
+		}
+	}
+	return false
 }
 
 // answers are the words for which agrees returns true.

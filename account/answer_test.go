@@ -28,7 +28,13 @@ func TestAShortAnswerStandsWithWhatItAnswers(t *testing.T) {
 		{"an option by its number", "Two ways:\n1. mend it\n2. sell it\nWhich?", "I take option 2", "2. sell it"},
 		{"a letter that nothing has", "The bulb is broken.\nWhich way?", "(x)", "The bulb is broken. / Which way?"},
 		{"an order after a report", "The bulb is broken.", "Paint the lamp.", ""},
-		{"a long answer", "Which color?", long, ""},
+		{"a long message without yes", "Which color?", long, ""},
+		{"an option, and more words", "Two ways:\n(a) mend it\n(b) sell it\nWhich?", "(b). " + long, "(b) sell it"},
+		{"yes, and more words", "The bulb is broken.\nShall I put a new bulb in place of the old one before it is dark?", "Yes, before it is dark. " + long, "Shall I put a new bulb in place of the old one before it is dark?"},
+		{"praise before an order", "The bulb is new.", "Good. " + long, ""},
+		{"a question before other sentences", "First: does the red lamp stay where it is, or does it go to the attic with the rest?\nThe attic is dark.", "The attic.", "First: does the red lamp stay where it is, or does it go to the attic with the rest?"},
+		{"yes to a proposal before other sentences", "I propose a new bulb.\nThe drawer has one.", "Yes.", "I propose a new bulb."},
+		{"a part of a proposal", "I propose a new bulb.\nThe drawer has one.", "new bulb yes, drawer no", "I propose a new bulb."},
 		{"a letter before more words", "Two ways:\n- a: mend it\n- b: sell it\nWhich?", "b please", "- b: sell it"},
 		{"an article before more words", "Two ways:\n- a: mend it\n- b: sell it\nWhich?", "a lamp", "- b: sell it / Which?"},
 		{"an article", "(a) mend it\n(b) sell it", "A lamp is dark.", ""},
@@ -42,6 +48,35 @@ func TestAShortAnswerStandsWithWhatItAnswers(t *testing.T) {
 				got = append(got, units[last.Asks+i].Text)
 			}
 			if got := strings.Join(got, " / "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// An answer may point to what the agent said several replies ago, and a question stands at the end
+// of what the agent said in a turn even if a call follows it.
+func TestAnAnswerPointsFurtherBack(t *testing.T) {
+	options := "Two ways:\n(a) mend it\n(b) sell it"
+	for _, test := range []struct {
+		name string
+		talk *talk
+		want string
+	}{
+		{"an option of an earlier reply", new(talk).user("First.").agent(options).user("Let me look.").agent("The lamp is red.").user("(b)"), "(b) sell it"},
+		{"an option of a reply too far back", new(talk).user("First.").agent(options).user("Look.").agent("It is red.").user("Look.").agent("It is blue.").user("Look.").agent("It is old.").user("Look.").agent("It is new.").user("(b)"), ""},
+		{"a proposal of an earlier reply", new(talk).user("First.").agent("I propose a new bulb.").user("Let me look.").agent("The lamp is red.").user("Then as you proposed."), "I propose a new bulb."},
+		{"yes to the last reply alone", new(talk).user("First.").agent("I propose a new bulb.").user("Let me look.").agent("The lamp is red.").user("Yes."), "The lamp is red."},
+		{"a question before a call", new(talk).user("First.").agent("Does the red lamp stay where it is, or does it go to the attic with the rest?").bash("ls", "lamp").user("The attic."), "Does the red lamp stay where it is, or does it go to the attic with the rest?"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			units, _ := account.Read(test.talk.msgs, test.talk.blocks(), nil)
+			last := units[len(units)-1]
+			got := ""
+			for i := range last.Asked {
+				got += units[last.Asks+i].Text
+			}
+			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

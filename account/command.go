@@ -60,19 +60,30 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	r.output(kind, printed, head, u.Failed, but)
 }
 
-// complaints returns the numbers of lines that report problems. Callers
-// ignore them in the output of commands that passed, such as errors logged by
-// a test.
+// complaints returns the numbers of lines that report problems, or one test or
+// package that passed. Callers ignore them in the output of commands that
+// passed: errors that a test logged, and what the outcome sums up.
 func complaints(output string) []int {
 	var all []int
 	n := 0
 	for line := range strings.SplitSeq(output, "\n") {
-		if says(line)&badly != 0 {
+		if says(line)&badly != 0 || onePassed(line) {
 			all = append(all, n)
 		}
 		n++
 	}
 	return all
+}
+
+// onePassed reports whether a line says that one test or package passed.
+func onePassed(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, sign := range [...]string{"--- PASS", "=== RUN", "ok  \t", "✓ ", "✔ ", "PASS "} {
+		if strings.HasPrefix(line, sign) {
+			return true
+		}
+	}
+	return line == "PASS"
 }
 
 // limits adds the numeric arguments of a command call beside its line, such
@@ -100,14 +111,18 @@ func middle(line string) string {
 }
 
 // shown returns the file that a command line shows: the only one, or the last
-// if all are written for people; otherwise "".
+// if all are written for people; otherwise "". Beside a file written for
+// people the line may list other things.
 func shown(l *shell.Line) string {
-	path := ""
+	path, lists := "", false
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		switch c.Name {
 		case "cat", "sed", "head", "tail", "nl", "bat":
 		case "cd":
+			continue
+		case "ls", "echo", "wc", "pwd", "find", "tree":
+			lists = true
 			continue
 		default:
 			return ""
@@ -118,6 +133,9 @@ func shown(l *shell.Line) string {
 			}
 			path = e.Path
 		}
+	}
+	if lists && !forPeople(path) {
+		return ""
 	}
 	return path
 }

@@ -2,6 +2,7 @@ package account
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/carrel-dev/carrel/internal/bins"
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -29,15 +30,16 @@ func Features() []Feature {
 		{"form", []string{"plain", "heading", "code", "item"}},
 		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person", "reply"}}, // number of later calls; users' words and the replies to them do not age
 		{"turns", []string{"0", "1", "2-3", "more", "person", "reply"}},
-		{"words", []string{"other", "task", "short", "long", "newest"}},
-		{"size", []string{"<300", "<1500", "<6000", "more"}}, // of the text that contains the unit
+		{"words", []string{"other", "task", "short", "long", "newest", "talk"}}, // of a user's words: talk are those of a conversation without commands
+		{"size", []string{"<300", "<1500", "<6000", "more"}},                    // of the text that contains the unit
 		{"ends", []string{"no", "badly", "well", "both"}},
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more", "person"}},
+
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later"}},                                        // a later unit has the same text
-		{"figure", []string{"no", "printed", "listed", "said"}},                   // a number: in few printed lines, in many, or in a sentence of the agent
-		{"says", []string{"other", "next", "found", "reply", "question", "talk"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, or a reply in a conversation without commands
+		{"again", []string{"no", "later"}},                                                 // a later unit has the same text, or the state has the call
+		{"figure", []string{"no", "printed", "listed", "said", "result"}},                  // a number: in few printed lines, in many, in a sentence of the agent, or in a printed line that sums up or ends a short output
+		{"says", []string{"other", "next", "found", "reply", "question", "talk", "asked"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, a reply in a conversation without commands, or what an answer refers to in another
 	}
 }
 
@@ -98,7 +100,7 @@ func says(s string) uint8 {
 }
 
 // see returns the features of a unit. need is its expected need per byte, in
-// percent of the mean; again reports whether a later unit has the same text.
+// percent of the mean; again reports whether a later unit or the state says the same.
 func see(u *Unit, need int64, again bool) Sight {
 	said := says(u.Text)
 	s := Sight{
@@ -148,6 +150,8 @@ func wordsBin(u *Unit) uint8 {
 		return 1
 	case u.Turns <= 1:
 		return 4
+	case u.Talk:
+		return 5
 	case u.Size < shortWords:
 		return 2
 	}
@@ -167,6 +171,8 @@ func figureBin(u *Unit) uint8 {
 	switch {
 	case !strings.ContainsAny(u.Text, "0123456789"):
 		return 0
+	case u.Kind == Output && u.Size < 1500 && (u.Last || sumsUp(u.Text)):
+		return 4
 	case u.Kind == Output && u.Size < 400:
 		return 1
 	case u.Kind == Output:
@@ -175,6 +181,23 @@ func figureBin(u *Unit) uint8 {
 		return 3
 	}
 	return 0
+}
+
+// sumsUp reports whether a line has a word for a total or another result.
+func sumsUp(line string) bool {
+	for word := range strings.FieldsFuncSeq(line, func(c rune) bool { return !unicode.IsLetter(c) && c != '_' }) {
+		if totals[strings.ToLower(word)] {
+			return true
+		}
+	}
+	return false
+}
+
+// totals are the words for which sumsUp returns true.
+var totals = map[string]bool{
+	"total": true, "totals": true, "sum": true, "sums": true, "all": true, "count": true, "counts": true, "average": true, "mean": true, "median": true, "max": true, "maximum": true,
+	"min": true, "minimum": true, "longest": true, "shortest": true, "best": true, "worst": true, "result": true, "results": true, "differ": true, "differs": true,
+	"difference": true, "equal": true, "never": true, "none": true, "rest": true, "left": true, "missing": true, "status": true, "altogether": true, "overall": true,
 }
 
 // bindsBin returns the bin of the feature "binds".
@@ -195,6 +218,8 @@ func saysBin(u *Unit) uint8 {
 	switch {
 	case u.Kind != Sentence:
 		return 0
+	case u.Answered && !u.Talk:
+		return 6
 	case u.Reply && asking(u.Text):
 		return 4
 	case u.Reply && u.Talk:

@@ -55,6 +55,7 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 		if o.Commit.Branch != "" {
 			p.Branch = o.Commit.Branch
 		}
+		t.failing = nil
 		if !merge { // a merge keeps other changes
 			t.loose = nil
 		}

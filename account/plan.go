@@ -224,7 +224,7 @@ func (p *planning) gain(i int) int64 {
 // fewKin has for each kind the number of units of one head after which the
 // worth of the next is halved, because a reader needs only a few lines of a
 // long output. 0 means no limit.
-var fewKin = [kinds]int64{Argument: 8, Written: 8, Output: 8, Span: 80}
+var fewKin = [kinds]int64{Argument: 6, Written: 6, Output: 8, Span: 120}
 
 // frame is the size of the framing of a block's text, in bytes, when units
 // are compared.

@@ -57,6 +57,7 @@ type reader struct {
 	lines    map[string]*shell.Line           // parsed command lines
 	versions map[string]*version              // of files, by path
 	copies   map[string]int32                 // last unit of each part of a file
+	words    []string                         // the user's messages
 	at       int32                            // block
 	units    []Unit
 }
@@ -136,7 +137,9 @@ func (r *reader) block(i int32, b *transcript.Block) {
 				case b.Kind == transcript.KindSummary:
 					r.prose(Sentence, transcript.SummaryWords(string(p)), -1)
 				default:
-					r.prose(Words, transcript.Words(string(p)), -1)
+					words := transcript.Words(string(p))
+					r.words = append(r.words, words)
+					r.prose(Words, words, -1)
 				}
 			case transcript.ToolCall:
 				r.call(p)
@@ -411,7 +414,8 @@ func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.To
 	} else {
 		add(in.String())
 	}
-	head := r.add(Unit{Kind: Step, Head: -1, Text: text.Clip(line, mostUnit) + r.failure(c, res), Failed: res.Error})
+	_, stated := r.record(c, res)
+	head := r.add(Unit{Kind: Step, Head: -1, Text: text.Clip(line, mostUnit) + r.failure(c, res), Failed: res.Error, Stated: stated})
 	for _, s := range long {
 		r.prose(Argument, s, head)
 	}

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/text"
@@ -24,7 +25,7 @@ func (r *reader) file(kind Kind, path, body string, head int32) {
 			b.WriteString(line)
 		}
 		r.prose(kind, b.String(), head)
-		guide(r.units[from:], path)
+		r.guide(r.units[from:], path)
 	} else {
 		r.spans(kind, body, head)
 	}
@@ -41,10 +42,12 @@ func (r *reader) file(kind Kind, path, body string, head int32) {
 }
 
 // guide marks the units of a file written for people, and the rules in it:
-// entries of lists, if the file's name or the heading says that it has rules.
-func guide(units []Unit, path string) {
-	name := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
-	all := ruleFiles[name[:strings.LastIndexByte(name, '.')]]
+// entries of lists, if the file's name or the heading says that it has rules,
+// or if the user named the file.
+func (r *reader) guide(units []Unit, path string) {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	name := strings.ToLower(base)
+	all := ruleFiles[name[:strings.LastIndexByte(name, '.')]] || r.mentioned(base)
 	rules := all
 	for i := range units {
 		u := &units[i]
@@ -54,6 +57,11 @@ func guide(units []Unit, path string) {
 		}
 		u.Rule = rules && entry(u.Text)
 	}
+}
+
+// mentioned reports whether the user named a file.
+func (r *reader) mentioned(base string) bool {
+	return slices.ContainsFunc(r.words, func(said string) bool { return strings.Contains(said, base) })
 }
 
 // ruleFiles are names, without extensions, of files whose lists are rules.

@@ -28,8 +28,10 @@ type State struct {
 	Changed []string // changed files, the last changed at the end
 	Loose   []string // changed files without a later commit
 	Agents  []string // descriptions of running sub-agents
+	Records []string // the newest calls that changed something outside of files, the newest last
+	More    int      // number of such calls before Records
 	Last    Ran      // the last command that failed or did more than show something
-	Failing []Ran    // failed commands that neither ran again nor were followed by a likely fix, the newest last
+	Failing []Ran    // failed commands that neither ran again nor were followed by a likely fix or a commit, the newest last
 	Runs    []Ran    // the newest command of each group of attempts, the newest last; a failure is replaced only by a command that ended
 	Blocks  []int    // blocks that the state comes from, ascending
 }
@@ -49,7 +51,8 @@ const (
 	mostFailing = 3
 	mostPlaces  = 4
 	mostCommits = 5
-	mostAgo     = 40 // calls after which a failure is left out
+	mostAgo     = 40 // calls after which a failure is left out,
+	mostSpoken  = 8  // and if the user has spoken since
 	mostLine    = 160
 	mostOrder   = 240
 
@@ -72,11 +75,12 @@ type tracker struct {
 	files   []string
 	loose   []string
 	running map[string]string // tasks of running sub-agents, by id
-	newest  string            // the user's last message
-	said    string            // the agent's last message since
-	calls   int               // calls since then
-	orders  int               // user messages
-	made    int               // calls in total
+	records []record
+	newest  string // the user's last message
+	said    string // the agent's last message since
+	calls   int    // calls since then
+	orders  int    // user messages
+	made    int    // calls in total
 	last    Ran
 	failing []failing
 	runs    []failing // runs, failed or not
@@ -89,6 +93,7 @@ type failing struct {
 	keys, options []string
 	failed        bool
 	call          int // number of calls before it
+	order         int // number of user messages before it
 }
 
 // alike reports whether a command of b may fix a failure of a, as make
@@ -171,6 +176,10 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 			t.running[id] = text.Clip(text.Fold(in.Get("description").Str), mostLine)
 			t.from[t.here] = true
 		}
+	case class == tool.Other:
+		if rec, ok := t.record(c, r); ok {
+			t.recorded(rec)
+		}
 	}
 }
 
@@ -179,7 +188,7 @@ func (t *tracker) started(c transcript.ToolCall) {
 	whole := tool.Line(c)
 	if keys := programs(t.line(whole)); len(keys) > 0 {
 		ran := Ran{Command: text.Clip(text.Fold(t.inProject(whole)), mostLine), Block: t.here}
-		t.runs = append(t.runs, failing{ran, keys, options(t.line(whole)), false, t.made})
+		t.runs = append(t.runs, failing{ran, keys, options(t.line(whole)), false, t.made, t.orders})
 	}
 }
 
@@ -275,7 +284,7 @@ func (t *tracker) command(c transcript.ToolCall) {
 	if len(keys) == 0 {
 		return
 	}
-	now := failing{t.last, keys, options(t.line(whole)), o.Verdict == outcome.Failed, t.made}
+	now := failing{t.last, keys, options(t.line(whole)), o.Verdict == outcome.Failed, t.made, t.orders}
 	t.runs = slices.DeleteFunc(t.runs, func(then failing) bool {
 		return again(now, then) && (o.Verdict != outcome.Unknown || !then.failed)
 	})
@@ -389,6 +398,7 @@ func lastSentence(said string) string {
 
 func (t *tracker) state() *State {
 	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last}
+	s.Records, s.More = t.newestRecords()
 	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
 		s.Said = lastSentence(t.said)
 		if t.orders > 1 { // the first one stands at the beginning of the window
@@ -409,7 +419,7 @@ func (t *tracker) state() *State {
 	}
 	slices.Sort(s.Agents)
 	for _, f := range t.failing {
-		if f.ran != t.last && t.made-f.call <= mostAgo {
+		if ago := t.made - f.call; f.ran != t.last && ago <= mostAgo && (f.order == t.orders || ago <= mostSpoken) {
 			s.Failing = append(s.Failing, f.ran)
 		}
 	}
@@ -447,26 +457,30 @@ func (s *State) Text() string {
 			b.WriteString(indent + "before: " + c + "\n")
 		}
 	}
-	list := func(title string, files []string) {
-		if len(files) == 0 {
+	list := func(title string, more int, entries []string) {
+		if len(entries) == 0 {
 			return
 		}
 		b.WriteString(title)
-		if n := len(files) - mostFiles; n > 0 {
-			fmt.Fprintf(&b, " (%d more before)", n)
-			files = files[n:]
+		if more > 0 {
+			fmt.Fprintf(&b, " (%d more before)", more)
 		}
 		b.WriteString(":\n")
-		for _, f := range files {
-			b.WriteString(indent + f + "\n")
+		for _, e := range entries {
+			b.WriteString(indent + e + "\n")
 		}
 	}
-	if len(s.Loose) == len(s.Changed) {
-		list("changed, not committed", s.Changed)
-	} else {
-		list("changed and committed", slices.DeleteFunc(slices.Clone(s.Changed), func(f string) bool { return slices.Contains(s.Loose, f) }))
-		list("changed, not committed", s.Loose)
+	files := func(title string, all []string) {
+		more := max(0, len(all)-mostFiles)
+		list(title, more, all[more:])
 	}
+	if len(s.Loose) == len(s.Changed) {
+		files("changed, not committed", s.Changed)
+	} else {
+		files("changed and committed", slices.DeleteFunc(slices.Clone(s.Changed), func(f string) bool { return slices.Contains(s.Loose, f) }))
+		files("changed, not committed", s.Loose)
+	}
+	list("done by calls", s.More, s.Records)
 	for _, a := range s.Agents {
 		b.WriteString("sub-agent runs: " + a + "\n")
 	}

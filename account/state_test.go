@@ -95,6 +95,9 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"a failure of long ago", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).many(41, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "last command: ./run\n  → passed"},
 		{"a failure of forty calls ago", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).many(39, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "failed, not run again since: make x\n  → no bulb\nlast command: ./run\n  → passed"},
 		{"a failure of forty-one calls ago", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).many(40, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "last command: ./run\n  → passed"},
+		{"a failure before a commit", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).bash("git commit -qm y", commit("main", "1a2b3c4", "mend it")).bash("./run", ""), "git: branch main, last commit 1a2b3c4 mend it, not pushed\nlast command: ./run\n  → passed"},
+		{"a failure eight calls ago, before the user spoke", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).user("Go on.").many(7, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "failed, not run again since: make x\n  → no bulb\nlast command: ./run\n  → passed"},
+		{"a failure nine calls ago, before the user spoke", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).user("Go on.").many(8, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "last command: ./run\n  → passed"},
 		{"a merge that failed", new(talk).ended("Bash", `{"command":"git merge red"}`, "Exit code 1\nmerge: red - not something we can merge", true), "last command: git merge red\n  → merge: red - not something we can merge"},
 		{"a merge that tells of other versions", new(talk).bash("git merge red", "lamp 1.0..1a2b3c4d\n lamp.go | 1 +"), "git: last commit Merge, not pushed\nlast command: git merge red\n  → passed"},
 		{"a branch behind other commands", new(talk).bash("mkdir lamps && git checkout -b red", "Switched to a new branch 'red'").bash("make", ""), "git: branch red, no commit here\nlast command: make\n  → passed"},
@@ -126,6 +129,13 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"a failure that nothing mends", new(talk).ended("Bash", `{"command":"go test ./a ./b"}`, "Exit code 1\nno bulb", true).bash("go vet ./a", "").bash("cat go.mod", "module x"), "failed, not run again since: go test ./a ./b\n  → no bulb\nlast command: go vet ./a\n  → passed"},
 		{"a failure of what only looks", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1\ncat: lamp.go: No such file", true).bash("ls", "lamp.go"), "last command: cat lamp.go\n  → cat: lamp.go: No such file"},
 		{"a look that failed without a word", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1", true), "last command: cat lamp.go\n  → failed"},
+		{
+			"calls that changed something", new(talk).call("open_ticket", `{"lamp":"L-7","text":"`+strings.Repeat("dark ", 40)+`"}`, `{"ok":true,"ticket_id":"T-12","lamp":"L-7","lines":[1],"words":"so it is","due":"Friday"}`).call("get_ticket", `{"id":"T-12"}`, `{"ticket":"T-12"}`).call("mcp__shop__orderBulb", `{"watt":7}`, "B-3 is on its way.\nThank you."),
+			"done by calls:\n  open_ticket L-7 dark dark dark dark dark dark dark dark dark dark dark dark dark dark dark … → ticket_id: T-12, due: Friday\n  mcp__shop__orderBulb 7 → B-3 is on its way.",
+		},
+		{"a call twice", new(talk).call("set_lamp", `{"lamp":"red"}`, `{"at":1}`).call("set_lamp", `{"lamp":"blue"}`, `{"at":2}`).call("set_lamp", `{"lamp":"red"}`, `{"at":3}`), "done by calls:\n  set_lamp blue → at: 2\n  set_lamp red → at: 3"},
+		{"calls that changed nothing", new(talk).call("order_bulb", `{}`, `{"ok":false,"reason":"none left"}`).call("order_bulb", `{"n":1}`, `{"error":"none left"}`).call("order_bulb", `{"n":2}`, "Error: none left").ended("order_bulb", `{"n":3}`, "none left", true), ""},
+		{"more changing calls than are listed", new(talk).many(32, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+10), `{}`) }), "done by calls (4 more before):" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
 		{"a command without a line", new(talk).call("Bash", `{"timeout":7}`, "x"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

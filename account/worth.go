@@ -26,9 +26,11 @@ type Worth struct {
 // priors. Package facts sets the totals of names and lines to 1<<40.
 // doc/design/account.md has the measurements.
 const (
-	namesWorth = 710
-	linesWorth = 480
+	namesWorth = 740
+	linesWorth = 500
 	together   = 1 << 40
+
+	talkPart = 3 // in a conversation without files and commands names and lines are worth a third
 )
 
 // NewWorth returns the worth of units. pieces are the parsed blocks of the
@@ -42,6 +44,11 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 		Sights: make([]Sight, len(units)), prior: make([]int64, len(units)), texts: make([]int32, len(units)), kids: kidsOf(units),
 	}
 	w.index = newIndex(w, pieces, need)
+	if !slices.ContainsFunc(units, func(u Unit) bool { return u.Kind == Run || u.Kind == Edit || u.Kind == Look }) {
+		for i := range w.gains {
+			w.gains[i] /= talkPart
+		}
+	}
 	w.find(units)
 	needs := make([]int64, len(units))
 	said := make(map[string]int32)
@@ -55,7 +62,7 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 			n = int32(len(said))
 			said[key] = n
 		}
-		w.texts[i], again[i] = n, known
+		w.texts[i], again[i] = n, known || u.Stated
 		for _, t := range w.things.of(i) {
 			needs[i] += w.gains[t]
 		}

@@ -385,6 +385,30 @@ func TestValidateTheFirstMessage(t *testing.T) {
 	}
 }
 
+// Claude Code writes an empty text as a row of its own before the other rows of a reply, and goes
+// on with such a session. A reply that is nothing else is refused.
+func TestValidateEmptyTexts(t *testing.T) {
+	for _, test := range []struct {
+		name, rest, want string
+	}{
+		{"beside another text", `m1 {"type":"text","text":"done"}`, "[]"},
+		{"alone", "", "[X7: text is empty]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var f file
+			f.row("user", "u1", "", `"go"`, "")
+			f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"\n\n"}`, "")
+			if test.rest != "" {
+				f.row("assistant", "a2", "a1", test.rest, "")
+			}
+			found, err := format{}.Validate([]byte(f.String()))
+			if got := fmt.Sprint(found); err != nil || got != test.want {
+				t.Errorf("got %s, %v, want %s", got, err, test.want)
+			}
+		})
+	}
+}
+
 func TestBranches(t *testing.T) {
 	all := samples()
 	var noted file

@@ -29,10 +29,10 @@ type accountInput struct {
 // Texts that explain an account to the agent. They stand behind the account, above the state if
 // there is one.
 const (
-	legend    = `Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; ` + cutLegend
-	talk      = `Above is an account: "•" is a call; ` + cutLegend
+	legend    = `Above: "$" is a command, "•" another call, "→" how it ended; ` + cutLegend
+	talk      = `Above: "•" is a call; ` + cutLegend
 	cutLegend = "recall with an id in brackets returns the cut text."
-	stateHead = "STATE at the end, after what follows, too, as Carrel computed it. "
+	stateHead = "STATE at the end, with what follows, as Carrel computed it. "
 )
 
 // accountInput returns the units, their worth and the state of the session. It reads the session
