@@ -439,7 +439,7 @@ func TestBinsOfUnits(t *testing.T) {
 func TestRulesOfGuides(t *testing.T) {
 	for path, want := range map[string]string{"AGENTS.md": "ftfft", "docs/CLAUDE.md": "ftfft", "lamp.md": "ftfff", ".md": "ftfff", "agents/lamp.md": "ftfff"} {
 		units := []Unit{{Text: "# House rules", Title: true}, {Text: "  - never"}, {Text: "  plain"}, {Text: "# Lamps", Title: true}, {Text: "  - red"}}
-		guide(units, path)
+		(&reader{}).guide(units, path)
 		got := ""
 		for _, u := range units {
 			if !u.Guide {
