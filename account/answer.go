@@ -1,6 +1,9 @@
 package account
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Lengths in bytes.
 const (
@@ -55,8 +58,8 @@ func (r *reader) asked(said string, whole bool, replies []reply) (first, n int32
 		return 0, 0
 	}
 	if marks := picks(lead); len(marks) > 0 {
-		for k := len(replies) - 1; k >= 0; k-- {
-			if first, n := r.options(replies[k], marks); n > 0 {
+		for _, of := range slices.Backward(replies) {
+			if first, n := r.options(of, marks); n > 0 {
 				return first, n
 			}
 		}
@@ -74,8 +77,8 @@ func (r *reader) asked(said string, whole bool, replies []reply) (first, n int32
 	if !agreed {
 		return 0, 0
 	}
-	for k := len(replies) - 1; k >= 0; k-- {
-		if at := r.find(replies[k], proposes); at >= 0 {
+	for _, of := range slices.Backward(replies) {
+		if at := r.find(of, proposes); at >= 0 {
 			return r.fitting(at)
 		}
 		if !refersBack(lead) {
@@ -170,17 +173,22 @@ func refersBack(answer string) bool {
 func agrees(answer string) bool {
 	for n, word := range strings.Fields(strings.ToLower(answer)) {
 		word = strings.Trim(word, ".,!;:")
-		if n == 0 && answers[word] || word == "yes" || word == "no" && n < 3 {
+		if n == 0 && answering(word) || word == "yes" || word == "no" && n < 3 {
 			return true
 		}
 	}
 	return false
 }
 
-// answers are the words for which agrees returns true.
-var answers = map[string]bool{
-	"yes": true, "no": true, "ok": true, "okay": true, "fine": true, "good": true, "agreed": true, "do": true, "right": true, "correct": true, "yep": true, "yeah": true,
-	"nope": true, "please": true, "sure": true, "exactly": true, "go": true, "as": true, "then": true, "not": true, "both": true, "neither": true, "done": true,
+// answering reports whether a word at the beginning of a message answers a
+// question.
+func answering(word string) bool {
+	switch word {
+	case "yes", "no", "ok", "okay", "fine", "good", "agreed", "do", "right", "correct", "yep", "yeah", "nope", "please", "sure", "exactly", "go", "as",
+		"then", "not", "both", "neither", "done":
+		return true
+	}
+	return false
 }
 
 // picks returns the letters and digits of the options that an answer names:

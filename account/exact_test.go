@@ -95,15 +95,15 @@ func TestHowMuchAnAnswerHas(t *testing.T) {
 		{"one of 161", text("ye", "", 161), []string{text("q1", "?", 70)}, ""},
 		{"a question of 60 bytes", "Red.", []string{text("s1", ".", 70), text("q1", "?", 60)}, "q1"},
 		{"one of 59, with the sentence before it", "Red.", []string{text("s1", ".", 70), text("q1", "?", 59)}, "s1 q1"},
-		{"both of 420 bytes", "Red.", []string{text("s1", ".", 361), text("q1", "?", 59)}, "s1 q1"},
-		{"both of 421", "Red.", []string{text("s1", ".", 362), text("q1", "?", 59)}, "q1"},
+		{"both of 320 bytes", "Red.", []string{text("s1", ".", 261), text("q1", "?", 59)}, "s1 q1"},
+		{"both of 321", "Red.", []string{text("s1", ".", 262), text("q1", "?", 59)}, "q1"},
 		{"a short question alone", "Red.", []string{text("q1", "?", 20)}, "q1"},
-		{"a question of 420 bytes", "Red.", []string{text("q1", "?", 420)}, "q1"},
-		{"one of 421", "Red.", []string{text("q1", "?", 421)}, ""},
+		{"a question of 320 bytes", "Red.", []string{text("q1", "?", 320)}, "q1"},
+		{"one of 321", "Red.", []string{text("q1", "?", 321)}, ""},
 		{"a statement and yes", "Yes.", []string{text("s1", ".", 70), text("s2", ".", 20)}, "s2"},
 		{"a statement and an order", "Red.", []string{text("s1", ".", 20)}, ""},
-		{"options of 420 bytes", "(a) and (b)", []string{text("(a)", ".", 210), text("(b)", ".", 210)}, "(a (b"},
-		{"options of 421", "(a) and (b)", []string{text("(a)", ".", 210), text("(b)", ".", 211)}, "(a"},
+		{"options of 320 bytes", "(a) and (b)", []string{text("(a)", ".", 160), text("(b)", ".", 160)}, "(a (b"},
+		{"options of 321", "(a) and (b)", []string{text("(a)", ".", 160), text("(b)", ".", 161)}, "(a"},
 		{"a first option that is too long alone", "(a)", []string{text("(a)", ".", 500)}, "(a"},
 		{"an option and what is between", "(a) and (c)", []string{"s1", "(a) x", "(b) x", "(c) x", "s2"}, "(a (b (c"},
 		{"an option that nothing has", "(x)", []string{"(a) x", "(b) x?"}, "(a (b"},
@@ -126,10 +126,9 @@ func TestAnswersAreOfTheReplyBeforeThem(t *testing.T) {
 	}{
 		{"one answer", []Unit{say(1), words(true)}, []int32{1}, 0},
 		{"a second one", []Unit{say(1), words(true), words(true)}, []int32{1, 0}, 0},
-		{"an answer after words of more units", []Unit{say(1), words(false), words(true)}, []int32{0, 0}, 0},
+		{"an answer that goes on in a second unit", []Unit{say(1), words(true), words(false)}, []int32{1, 0}, 0},
 		{"sentences of two replies", []Unit{say(1), say(2), words(true)}, []int32{1}, 1},
 		{"sentences of one reply", []Unit{say(1), say(1), words(true)}, []int32{2}, 0},
-		{"what is no reply", []Unit{{Kind: Sentence, Text: "Shall I?"}, words(true)}, []int32{0}, 0},
 		{"a call between", []Unit{say(1), {Kind: Look, Text: "• Read"}, words(true)}, []int32{1}, 0},
 		{"nothing before", []Unit{words(true)}, []int32{0}, 0},
 	} {
@@ -294,10 +293,22 @@ func TestOutputOfGit(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ line, output, want string }{
-		{"git merge topic", "Merge made by the 'ort' strategy.", " Merge"}, {"git merge -m 'mend it' topic", "", " mend it"}, {"git merge topic -m", "", " Merge"}, {"git merge --abort", "", "none"}, {"git merge --squash topic", "", "none"},
-		{"git merge --no-commit topic", "", "none"}, {"git status", "", "none"}, {"echo $(git merge topic)", "", "none"}, {"git merge topic", "CONFLICT (content): a.go", "none"}, {"git merge topic", "Already up to date.", "none"},
-		{"git merge topic", "Updating 0a1b2c3..1a2b3c4\nFast-forward", "1a2b3c4 (merged by fast-forward)"}, {"git merge topic", "see 0a1b2c3..1a2b3c4", " Merge"}, {"git merge topic", "Updating 0a1b2c3..lamp", " Merge"},
-		{"git merge topic && git log", "* 1a2b3c4 Merge branch topic", "1a2b3c4 Merge branch topic"}, {"git merge topic && git log", "1a2b3c4 mend it", " Merge"}, {"git merge topic", "lamp Merge it", " Merge"},
+		{"git merge topic", "Merge made by the 'ort' strategy.", " Merge"},
+		{"git merge -m 'mend it' topic", "", " mend it"},
+		{"git merge topic -m", "", " Merge"},
+		{"git merge --abort", "", "none"},
+		{"git merge --squash topic", "", "none"},
+		{"git merge --no-commit topic", "", "none"},
+		{"git status", "", "none"},
+		{"echo $(git merge topic)", "", "none"},
+		{"git merge topic", "CONFLICT (content): a.go", "none"},
+		{"git merge topic", "Already up to date.", "none"},
+		{"git merge topic", "Updating 0a1b2c3..1a2b3c4\nFast-forward", "1a2b3c4 (merged by fast-forward)"},
+		{"git merge topic", "see 0a1b2c3..1a2b3c4", " Merge"},
+		{"git merge topic", "Updating 0a1b2c3..lamp", " Merge"},
+		{"git merge topic && git log", "* 1a2b3c4 Merge branch topic", "1a2b3c4 Merge branch topic"},
+		{"git merge topic && git log", "1a2b3c4 mend it", " Merge"},
+		{"git merge topic", "lamp Merge it", " Merge"},
 	} {
 		got := "none"
 		if c := mergeCommit(parse(t, tt.line), tt.output); c != nil {
@@ -315,7 +326,13 @@ func TestOutputOfGit(t *testing.T) {
 	for _, tt := range []struct {
 		line, output, want string
 	}{
-		{"git commit -qm x", "", " x"}, {"git commit -qm x && git log --oneline", "1a2b3c4 x", "1a2b3c4 x"}, {"git commit --dry-run -m x", "", ""}, {"git commit -qm x; git commit -qm y", "", " y"}, {"git commit -q", "", ""}, {"git log -m x", "", ""}, {"echo $(git commit -qm x)", "", ""},
+		{"git commit -qm x", "", " x"},
+		{"git commit -qm x && git log --oneline", "1a2b3c4 x", "1a2b3c4 x"},
+		{"git commit --dry-run -m x", "", ""},
+		{"git commit -qm x; git commit -qm y", "", " y"},
+		{"git commit -q", "", ""},
+		{"git log -m x", "", ""},
+		{"echo $(git commit -qm x)", "", ""},
 		{"git commit -qm 'x\ny'", "", " x"},
 	} {
 		got := ""
@@ -411,18 +428,58 @@ func TestBinsOfUnits(t *testing.T) {
 		unit Unit
 		want uint8
 	}{
-		{"place", placeBin, Unit{First: true, Last: true}, 3}, {"place", placeBin, Unit{Last: true}, 2}, {"place", placeBin, Unit{First: true}, 0}, {"place", placeBin, Unit{}, 1},
-		{"form", formBin, Unit{Title: true, Code: true}, 1}, {"form", formBin, Unit{Code: true}, 2}, {"form", formBin, Unit{Kind: Report, Text: " - x"}, 3}, {"form", formBin, Unit{Kind: Look, Text: "- x"}, 0}, {"form", formBin, Unit{Kind: Argument, Text: "* x"}, 3},
-		{"form", formBin, Unit{Text: "1. x"}, 3}, {"form", formBin, Unit{Text: "1.x"}, 0}, {"form", formBin, Unit{Text: ". x"}, 0}, {"form", formBin, Unit{Text: "x"}, 0}, {"form", formBin, Unit{Kind: Output, Text: "1. x"}, 0},
-		{"words", wordsBin, Unit{Kind: Sentence, Task: true}, 0}, {"words", wordsBin, Unit{Task: true}, 1}, {"words", wordsBin, Unit{Turns: 1}, 4}, {"words", wordsBin, Unit{Turns: 2, Size: 599}, 2}, {"words", wordsBin, Unit{Turns: 2, Size: 600}, 3},
-		{"figure", figureBin, Unit{Kind: Output, Text: "x"}, 0}, {"figure", figureBin, Unit{Kind: Output, Text: "7", Size: 399}, 1}, {"figure", figureBin, Unit{Kind: Output, Text: "7", Size: 400}, 2}, {"figure", figureBin, Unit{Kind: Sentence, Text: "7"}, 3}, {"figure", figureBin, Unit{Kind: Words, Text: "7"}, 0},
-		{"says", saysBin, Unit{Kind: Words, Text: "Let me"}, 0}, {"says", saysBin, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "Why?"}, 4}, {"says", saysBin, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "So."}, 5}, {"says", saysBin, Unit{Kind: Sentence, Reply: true, Text: "So."}, 3},
-		{"says", saysBin, Unit{Kind: Sentence, Text: "- Let me see"}, 1}, {"says", saysBin, Unit{Kind: Sentence, Text: "It is so."}, 2}, {"says", saysBin, Unit{Kind: Sentence, Talk: true, Text: "Why?"}, 2},
-		{"length", lengthBin, Unit{Text: text(999)}, 5}, {"length", lengthBin, Unit{Kind: Output, Text: text(29)}, 0}, {"length", lengthBin, Unit{Kind: Output, Text: text(30)}, 1}, {"length", lengthBin, Unit{Kind: Output, Text: text(60)}, 2}, {"length", lengthBin, Unit{Kind: Output, Text: text(100)}, 3},
-		{"length", lengthBin, Unit{Kind: Output, Text: text(180)}, 4}, {"length", lengthBin, Unit{Kind: Output, Text: text(179)}, 3},
-		{"size", sizeBin, Unit{Size: 299}, 0}, {"size", sizeBin, Unit{Size: 300}, 1}, {"size", sizeBin, Unit{Size: 1499}, 1}, {"size", sizeBin, Unit{Size: 1500}, 2}, {"size", sizeBin, Unit{Size: 5999}, 2}, {"size", sizeBin, Unit{Size: 6000}, 3},
-		{"binds", func(u *Unit) uint8 { return bindsBin(u, binds) }, Unit{}, 1}, {"binds", func(u *Unit) uint8 { return bindsBin(u, binds|badly) }, Unit{Guide: true}, 2}, {"binds", func(u *Unit) uint8 { return bindsBin(u, 0) }, Unit{Rule: true, Guide: true}, 3}, {"binds", func(u *Unit) uint8 { return bindsBin(u, badly) }, Unit{Guide: true}, 0},
-		{"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{}, 6}, {"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{Kind: Sentence, Reply: true}, 7}, {"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{Kind: Span, Rule: true}, 7}, {"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{Kind: Span}, 2},
+		{"place", placeBin, Unit{First: true, Last: true}, 3},
+		{"place", placeBin, Unit{Last: true}, 2},
+		{"place", placeBin, Unit{First: true}, 0},
+		{"place", placeBin, Unit{}, 1},
+		{"form", formBin, Unit{Title: true, Code: true}, 1},
+		{"form", formBin, Unit{Code: true}, 2},
+		{"form", formBin, Unit{Kind: Report, Text: " - x"}, 3},
+		{"form", formBin, Unit{Kind: Look, Text: "- x"}, 0},
+		{"form", formBin, Unit{Kind: Argument, Text: "* x"}, 3},
+		{"form", formBin, Unit{Text: "1. x"}, 3},
+		{"form", formBin, Unit{Text: "1.x"}, 0},
+		{"form", formBin, Unit{Text: ". x"}, 0},
+		{"form", formBin, Unit{Text: "x"}, 0},
+		{"form", formBin, Unit{Kind: Output, Text: "1. x"}, 0},
+		{"words", wordsBin, Unit{Kind: Sentence, Task: true}, 0},
+		{"words", wordsBin, Unit{Task: true}, 1},
+		{"words", wordsBin, Unit{Turns: 1}, 4},
+		{"words", wordsBin, Unit{Turns: 2, Size: 599}, 2},
+		{"words", wordsBin, Unit{Turns: 2, Size: 600}, 3},
+		{"figure", figureBin, Unit{Kind: Output, Text: "x"}, 0},
+		{"figure", figureBin, Unit{Kind: Output, Text: "7", Size: 399}, 1},
+		{"figure", figureBin, Unit{Kind: Output, Text: "7", Size: 400}, 2},
+		{"figure", figureBin, Unit{Kind: Sentence, Text: "7"}, 3},
+		{"figure", figureBin, Unit{Kind: Words, Text: "7"}, 0},
+		{"says", saysBin, Unit{Kind: Words, Text: "Let me"}, 0},
+		{"says", saysBin, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "Why?"}, 4},
+		{"says", saysBin, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "So."}, 5},
+		{"says", saysBin, Unit{Kind: Sentence, Reply: true, Text: "So."}, 3},
+		{"says", saysBin, Unit{Kind: Sentence, Text: "- Let me see"}, 1},
+		{"says", saysBin, Unit{Kind: Sentence, Text: "It is so."}, 2},
+		{"says", saysBin, Unit{Kind: Sentence, Talk: true, Text: "Why?"}, 2},
+		{"length", lengthBin, Unit{Text: text(999)}, 5},
+		{"length", lengthBin, Unit{Kind: Output, Text: text(29)}, 0},
+		{"length", lengthBin, Unit{Kind: Output, Text: text(30)}, 1},
+		{"length", lengthBin, Unit{Kind: Output, Text: text(60)}, 2},
+		{"length", lengthBin, Unit{Kind: Output, Text: text(100)}, 3},
+		{"length", lengthBin, Unit{Kind: Output, Text: text(180)}, 4},
+		{"length", lengthBin, Unit{Kind: Output, Text: text(179)}, 3},
+		{"size", sizeBin, Unit{Size: 299}, 0},
+		{"size", sizeBin, Unit{Size: 300}, 1},
+		{"size", sizeBin, Unit{Size: 1499}, 1},
+		{"size", sizeBin, Unit{Size: 1500}, 2},
+		{"size", sizeBin, Unit{Size: 5999}, 2},
+		{"size", sizeBin, Unit{Size: 6000}, 3},
+		{"binds", func(u *Unit) uint8 { return bindsBin(u, binds) }, Unit{}, 1},
+		{"binds", func(u *Unit) uint8 { return bindsBin(u, binds|badly) }, Unit{Guide: true}, 2},
+		{"binds", func(u *Unit) uint8 { return bindsBin(u, 0) }, Unit{Rule: true, Guide: true}, 3},
+		{"binds", func(u *Unit) uint8 { return bindsBin(u, badly) }, Unit{Guide: true}, 0},
+		{"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{}, 6},
+		{"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{Kind: Sentence, Reply: true}, 7},
+		{"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{Kind: Span, Rule: true}, 7},
+		{"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{Kind: Span}, 2},
 	} {
 		if got := tt.bin(&tt.unit); got != tt.want {
 			t.Errorf("the bin %s of %+.60v is %d, want %d", tt.what, tt.unit, got, tt.want)
@@ -461,8 +518,11 @@ func TestVersionsOfAFile(t *testing.T) {
 		v    *version
 		want string
 	}{
-		{"none", none, ""}, {"as it was read", &version{read: "1→a\n2→b"}, "a\nb"}, {"changed", &version{read: "a b", since: []change{{old: "a", now: "c"}}}, "c b"},
-		{"changed by what does not fit", &version{read: "a b", since: []change{{old: "x", now: "c"}}}, ""}, {"changed twice", &version{read: "a b", since: []change{{old: "a", now: "b"}, {old: "b", now: "c"}}}, "c c"},
+		{"none", none, ""},
+		{"as it was read", &version{read: "1→a\n2→b"}, "a\nb"},
+		{"changed", &version{read: "a b", since: []change{{old: "a", now: "c"}}}, "c b"},
+		{"changed by what does not fit", &version{read: "a b", since: []change{{old: "x", now: "c"}}}, ""},
+		{"changed twice", &version{read: "a b", since: []change{{old: "a", now: "b"}, {old: "b", now: "c"}}}, "c c"},
 	} {
 		if got := tt.v.text(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -525,9 +585,18 @@ func TestHowLongSpansAre(t *testing.T) {
 		file []string
 		want []int // lines of each span
 	}{
-		{"200 bytes", []string{z(160), z(40)}, []int{2}}, {"201 bytes", []string{z(160), z(41)}, []int{1, 1}}, {"200 bytes again", []string{"x(((", "", z(160), z(40)}, []int{1, 2}}, {"201 bytes again", []string{"x((", "", z(160), z(41)}, []int{1, 1, 1}},
-		{"four lines", []string{z(9), z(9), z(9), z(9), z(9)}, []int{4, 1}}, {"a bracket of the span before", []string{"x((", "", "yyy", "zzz"}, []int{1, 1, 1}}, {"three bytes", []string{"(((", "yyy"}, []int{2}}, {"two bytes", []string{"((", "yyy", "zzz"}, []int{1, 1}},
-		{"less indented", []string{"  xx(", " yyy"}, []int{1, 1}}, {"as much", []string{"  xx(", "  yyy"}, []int{2}}, {"a bracket that is closed", []string{"x(1)", "yyy"}, []int{1, 1}}, {"square ones", []string{"x[1", "2]", "yyy"}, []int{2, 1}},
+		{"200 bytes", []string{z(160), z(40)}, []int{2}},
+		{"201 bytes", []string{z(160), z(41)}, []int{1, 1}},
+		{"200 bytes again", []string{"x(((", "", z(160), z(40)}, []int{1, 2}},
+		{"201 bytes again", []string{"x((", "", z(160), z(41)}, []int{1, 1, 1}},
+		{"four lines", []string{z(9), z(9), z(9), z(9), z(9)}, []int{4, 1}},
+		{"a bracket of the span before", []string{"x((", "", "yyy", "zzz"}, []int{1, 1, 1}},
+		{"three bytes", []string{"(((", "yyy"}, []int{2}},
+		{"two bytes", []string{"((", "yyy", "zzz"}, []int{1, 1}},
+		{"less indented", []string{"  xx(", " yyy"}, []int{1, 1}},
+		{"as much", []string{"  xx(", "  yyy"}, []int{2}},
+		{"a bracket that is closed", []string{"x(1)", "yyy"}, []int{1, 1}},
+		{"square ones", []string{"x[1", "2]", "yyy"}, []int{2, 1}},
 	} {
 		r := &reader{}
 		r.spans(Span, strings.Join(tt.file, "\n"), r.add(Unit{Head: -1}))

@@ -186,18 +186,22 @@ func figureBin(u *Unit) uint8 {
 // sumsUp reports whether a line has a word for a total or another result.
 func sumsUp(line string) bool {
 	for word := range strings.FieldsFuncSeq(line, func(c rune) bool { return !unicode.IsLetter(c) && c != '_' }) {
-		if totals[strings.ToLower(word)] {
+		if total(strings.ToLower(word)) {
 			return true
 		}
 	}
 	return false
 }
 
-// totals are the words for which sumsUp returns true.
-var totals = map[string]bool{
-	"total": true, "totals": true, "sum": true, "sums": true, "all": true, "count": true, "counts": true, "average": true, "mean": true, "median": true, "max": true, "maximum": true,
-	"min": true, "minimum": true, "longest": true, "shortest": true, "best": true, "worst": true, "result": true, "results": true, "differ": true, "differs": true,
-	"difference": true, "equal": true, "never": true, "none": true, "rest": true, "left": true, "missing": true, "status": true, "altogether": true, "overall": true,
+// total reports whether a word sums something up.
+func total(word string) bool {
+	switch word {
+	case "total", "totals", "sum", "sums", "all", "count", "counts", "average", "mean", "median", "max", "maximum", "min", "minimum", "longest",
+		"shortest", "best", "worst", "result", "results", "differ", "differs", "difference", "equal", "never", "none", "rest", "left", "missing", "status",
+		"altogether", "overall":
+		return true
+	}
+	return false
 }
 
 // bindsBin returns the bin of the feature "binds".

@@ -26,15 +26,17 @@ const (
 	recordShare   = 64  // in a long one, the part of its bytes that they may have
 )
 
-// changing are the words with which names of tools begin that change
-// something.
-var changing = map[string]bool{
-	"accept": true, "add": true, "apply": true, "approve": true, "assign": true, "book": true, "cancel": true, "change": true, "charge": true, "close": true, "confirm": true,
-	"create": true, "delete": true, "exchange": true, "extend": true, "file": true, "grant": true, "hold": true, "issue": true, "make": true, "merge": true, "modify": true,
-	"move": true, "open": true, "order": true, "pay": true, "place": true, "post": true, "publish": true, "put": true, "redeem": true, "refund": true, "register": true,
-	"reject": true, "release": true, "remove": true, "rename": true, "renew": true, "replace": true, "reply": true, "reserve": true, "reset": true, "reschedule": true,
-	"resolve": true, "revoke": true, "save": true, "schedule": true, "send": true, "set": true, "start": true, "stop": true, "submit": true, "swap": true, "transfer": true, "update": true,
-	"upgrade": true, "void": true, "withdraw": true,
+// changing reports whether names of tools that change something begin with a
+// word.
+func changing(word string) bool {
+	switch word {
+	case "accept", "add", "apply", "approve", "assign", "book", "cancel", "change", "charge", "close", "confirm", "create", "delete", "exchange",
+		"extend", "file", "grant", "hold", "issue", "make", "merge", "modify", "move", "open", "order", "pay", "place", "post", "publish", "put", "redeem",
+		"refund", "register", "reject", "release", "remove", "rename", "renew", "replace", "reply", "reserve", "reset", "reschedule", "resolve", "revoke",
+		"save", "schedule", "send", "set", "start", "stop", "submit", "swap", "transfer", "update", "upgrade", "void", "withdraw":
+		return true
+	}
+	return false
 }
 
 // changes reports whether the name of a tool begins with a word for a change,
@@ -50,7 +52,7 @@ func changes(name string) bool {
 			break
 		}
 	}
-	return changing[strings.ToLower(name[:end])]
+	return changing(strings.ToLower(name[:end]))
 }
 
 // record returns the record of a call, if its name says that it changes

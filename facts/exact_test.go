@@ -179,8 +179,25 @@ func TestWhereNamesBeginAndEnd(t *testing.T) {
 		head, from int
 		want       int
 	}{
-		{"a", 0, 0, 0}, {"./a", 0, 2, 2}, {"/a", 0, 1, 0}, {"~/a", 1, 2, 0}, {"@a", 0, 1, 0}, {"x@a", 1, 2, 2}, {" @a", 1, 2, 1}, {")/a", 1, 2, 2}, {"x/a", 1, 2, 2}, {" /a", 1, 2, 1},
-		{".a", 0, 1, 0}, {"/.a", 0, 2, 0}, {"./.a", 0, 3, 2}, {"-/.a", 0, 3, 1}, {"@.a", 0, 2, 1}, {"-.a", 0, 2, 2}, {"-@a", 0, 2, 2}, {"-/a", 0, 2, 2}, {" /.a", 1, 3, 1},
+		{"a", 0, 0, 0},
+		{"./a", 0, 2, 2},
+		{"/a", 0, 1, 0},
+		{"~/a", 1, 2, 0},
+		{"@a", 0, 1, 0},
+		{"x@a", 1, 2, 2},
+		{" @a", 1, 2, 1},
+		{")/a", 1, 2, 2},
+		{"x/a", 1, 2, 2},
+		{" /a", 1, 2, 1},
+		{".a", 0, 1, 0},
+		{"/.a", 0, 2, 0},
+		{"./.a", 0, 3, 2},
+		{"-/.a", 0, 3, 1},
+		{"@.a", 0, 2, 1},
+		{"-.a", 0, 2, 2},
+		{"-@a", 0, 2, 2},
+		{"-/a", 0, 2, 2},
+		{" /.a", 1, 3, 1},
 	} {
 		if got := (&finder{text: tt.text}).pathStart(tt.head, tt.from); got != tt.want {
 			t.Errorf("the path of %q begins at %d, want %d", tt.text, got, tt.want)
@@ -215,8 +232,16 @@ func TestExcerptsEnd(t *testing.T) {
 		left  int // of what is at the end of the text
 		right int // of what is at its beginning
 	}{
-		{"", 0, 0}, {"see ", 0, 3}, {" see", 1, 4}, {"-- ", 3, 0}, {repeat(40, " ") + "w", 40, 41}, {"w" + repeat(40, " "), 0, 1}, {repeat(41, " ") + "w", 41, 0}, {"w" + repeat(41, " "), 42, 1},
-		{repeat(100, "x"), 59, 41}, {"a b", 2, 1},
+		{"", 0, 0},
+		{"see ", 0, 3},
+		{" see", 1, 4},
+		{"-- ", 3, 0},
+		{repeat(40, " ") + "w", 40, 41},
+		{"w" + repeat(40, " "), 0, 1},
+		{repeat(41, " ") + "w", 41, 0},
+		{"w" + repeat(41, " "), 42, 1},
+		{repeat(100, "x"), 59, 41},
+		{"a b", 2, 1},
 	} {
 		if got := excerptEnd(tt.text, 0, len(tt.text), -1); got != tt.left {
 			t.Errorf("to the left of the end of %q the excerpt begins at %d, want %d", tt.text, got, tt.left)
@@ -304,8 +329,14 @@ func TestWherePatchesComeFrom(t *testing.T) {
 func TestFactsAreAddedOnce(t *testing.T) {
 	x := extractor{said: make(map[string]bool)}
 	for _, f := range []Fact{
-		{Kind: FactDecision}, {Kind: FactDecision, Text: "yes"}, {Kind: FactDecision, Text: "yes"}, {Kind: FactQuestion, Text: "yes"},
-		{Kind: FactDecision, Text: "yes", Subject: "Mend it?"}, {Kind: FactDecision, Text: "yes", Subject: "Mend it?"}, {Kind: FactDecision, Text: "yes", Subject: "Paint it?"}, {Kind: FactDecision, Text: "yes"},
+		{Kind: FactDecision},
+		{Kind: FactDecision, Text: "yes"},
+		{Kind: FactDecision, Text: "yes"},
+		{Kind: FactQuestion, Text: "yes"},
+		{Kind: FactDecision, Text: "yes", Subject: "Mend it?"},
+		{Kind: FactDecision, Text: "yes", Subject: "Mend it?"},
+		{Kind: FactDecision, Text: "yes", Subject: "Paint it?"},
+		{Kind: FactDecision, Text: "yes"},
 	} {
 		x.addOnce(f)
 	}
@@ -387,9 +418,24 @@ func TestReferencesAtTheirBounds(t *testing.T) {
 		[]string{"https://a.io/" + repeat(187, "x"), "a://bcd.efgh", "localhost:" + repeat(70, "1"), "ada@example.com"},
 		[]string{"1", "https://a.io/" + repeat(188, "x"), "localhost:" + repeat(71, "1"), "a(1)", "1=2", "ada@com"})
 	for _, tt := range [][4]string{
-		{"PR", "12", "", "12"}, {"issue", "12", "", "12"}, {"mr", "12", "", "12"}, {"port", "12", "", "12"}, {"Port", "12", "", "12"}, {"amount", "12", "", "12"}, {"order_id", "12", "", "12"}, {"x", "12", "ms", "12 ms"},
-		{"x", "12", "m", ""}, {"x", "12", "kb", "12 kb"}, {"x", "12", "lamps", ""}, {"x", "2024-05-15", "", "2024-05-15"}, {"x", "20240-5-15", "", ""}, {"x", "2024-05015", "", ""}, {"x", "2024-05-1", "", ""}, {"x", "1.2.3", "", "1.2.3"},
-		{"pr", "123456789012", "", "123456789012"}, {"pr", "1234567890123", "", ""},
+		{"PR", "12", "", "12"},
+		{"issue", "12", "", "12"},
+		{"mr", "12", "", "12"},
+		{"port", "12", "", "12"},
+		{"Port", "12", "", "12"},
+		{"amount", "12", "", "12"},
+		{"order_id", "12", "", "12"},
+		{"x", "12", "ms", "12 ms"},
+		{"x", "12", "m", ""},
+		{"x", "12", "kb", "12 kb"},
+		{"x", "12", "lamps", ""},
+		{"x", "2024-05-15", "", "2024-05-15"},
+		{"x", "20240-5-15", "", ""},
+		{"x", "2024-05015", "", ""},
+		{"x", "2024-05-1", "", ""},
+		{"x", "1.2.3", "", "1.2.3"},
+		{"pr", "123456789012", "", "123456789012"},
+		{"pr", "1234567890123", "", ""},
 	} {
 		if got := reference(tt[0], tt[1], tt[2]); got != tt[3] {
 			t.Errorf("%s %s %s refers to %q, want %q", tt[0], tt[1], tt[2], got, tt[3])

@@ -35,8 +35,11 @@ func TestSourcesOfAHistory(t *testing.T) {
 	var in Input
 	h.sources(&in)
 	want := []Source{
-		{"b.go", "file", Unavailable, "Nothing: it could not be read in block 00000000"}, {"make", "command", Verified, "it ran without an error in block 00000000: lit"}, {"make x", "command", Verified, "it ran without an error in block 00000000"},
-		{"https://a.io/x", "page", Referenced, ""}, {"a.go", "file", Scanned, "read in block 00000000"},
+		{"b.go", "file", Unavailable, "Nothing: it could not be read in block 00000000"},
+		{"make", "command", Verified, "it ran without an error in block 00000000: lit"},
+		{"make x", "command", Verified, "it ran without an error in block 00000000"},
+		{"https://a.io/x", "page", Referenced, ""},
+		{"a.go", "file", Scanned, "read in block 00000000"},
 	}
 	if d := cmp.Diff(want, in.Sources); d != "" {
 		t.Errorf("sources (-want +got):\n%s", d)
@@ -168,7 +171,8 @@ func TestWindowOfAHistory(t *testing.T) {
 		t.Errorf("out of the window (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff([]Context{
-		{"Block 33333333: preview 3", "somebody pinned it: it never leaves the window"}, {"Block 44444444: preview 4", "somebody pinned it, before the agent's own compaction took it out of the window"},
+		{"Block 33333333: preview 3", "somebody pinned it: it never leaves the window"},
+		{"Block 44444444: preview 4", "somebody pinned it, before the agent's own compaction took it out of the window"},
 		{"1 blocks are stubs in the window; carrel recall ID has each of them whole", "what a stub does not say is not lost"},
 	}, in.Context); d != "" {
 		t.Errorf("context (-want +got):\n%s", d)
@@ -231,9 +235,17 @@ func TestTheNewestEntries(t *testing.T) {
 func TestStatesOfSources(t *testing.T) {
 	const nobody = "Unknown: what was verified from it is not on record."
 	for _, tt := range []struct{ in, want Source }{
-		{Source{State: "x", What: "y"}, Source{State: Referenced, What: "y"}}, {Source{State: Verified}, Source{State: Scanned, What: nobody}}, {Source{State: Verified, What: "Unknown: x"}, Source{State: Scanned, What: "Unknown: x"}}, {Source{State: Verified, What: "not read"}, Source{State: Referenced, What: "not read"}},
-		{Source{State: Scanned, What: "not read"}, Source{State: Referenced, What: "not read"}}, {Source{State: Scanned, What: "Unknown: x"}, Source{State: Scanned, What: "Unknown: x"}}, {Source{State: Scanned}, Source{State: Scanned, What: nobody}}, {Source{State: Referenced}, Source{State: Referenced, What: "Nothing: it was only linked or mentioned."}},
-		{Source{State: Unavailable}, Source{State: Unavailable, What: "Nothing: it could not be reached."}}, {Source{State: Unavailable, What: "not read"}, Source{State: Unavailable, What: "not read"}}, {Source{State: Verified, What: "y"}, Source{State: Verified, What: "y"}},
+		{Source{State: "x", What: "y"}, Source{State: Referenced, What: "y"}},
+		{Source{State: Verified}, Source{State: Scanned, What: nobody}},
+		{Source{State: Verified, What: "Unknown: x"}, Source{State: Scanned, What: "Unknown: x"}},
+		{Source{State: Verified, What: "not read"}, Source{State: Referenced, What: "not read"}},
+		{Source{State: Scanned, What: "not read"}, Source{State: Referenced, What: "not read"}},
+		{Source{State: Scanned, What: "Unknown: x"}, Source{State: Scanned, What: "Unknown: x"}},
+		{Source{State: Scanned}, Source{State: Scanned, What: nobody}},
+		{Source{State: Referenced}, Source{State: Referenced, What: "Nothing: it was only linked or mentioned."}},
+		{Source{State: Unavailable}, Source{State: Unavailable, What: "Nothing: it could not be reached."}},
+		{Source{State: Unavailable, What: "not read"}, Source{State: Unavailable, What: "not read"}},
+		{Source{State: Verified, What: "y"}, Source{State: Verified, What: "y"}},
 	} {
 		got := tt.in
 		if supported(&got); got != tt.want {
@@ -241,9 +253,14 @@ func TestStatesOfSources(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ to, s, want Source }{
-		{Source{State: Scanned, Type: "a", What: "x"}, Source{State: Verified, Type: "b", What: "y"}, Source{State: Verified, Type: "b", What: "y"}}, {Source{State: Verified, What: "x"}, Source{State: Scanned, What: "y"}, Source{State: Verified, What: "x"}}, {Source{State: Verified, What: "x"}, Source{State: Verified, What: "X"}, Source{State: Verified, What: "x"}},
-		{Source{State: Verified, What: "x"}, Source{State: Verified, What: "y"}, Source{State: Verified, What: "x; y"}}, {Source{State: Scanned, What: "Unknown: x"}, Source{State: Scanned, What: "y"}, Source{State: Scanned, What: "y"}}, {Source{State: Scanned, What: "x"}, Source{State: Scanned, What: "Unknown: y"}, Source{State: Scanned, What: "x"}},
-		{Source{State: Referenced, What: "x"}, Source{State: Referenced, What: "y"}, Source{State: Referenced, What: "x"}}, {Source{State: Scanned, What: "x"}, Source{State: Scanned, What: "y"}, Source{State: Scanned, What: "x; y"}},
+		{Source{State: Scanned, Type: "a", What: "x"}, Source{State: Verified, Type: "b", What: "y"}, Source{State: Verified, Type: "b", What: "y"}},
+		{Source{State: Verified, What: "x"}, Source{State: Scanned, What: "y"}, Source{State: Verified, What: "x"}},
+		{Source{State: Verified, What: "x"}, Source{State: Verified, What: "X"}, Source{State: Verified, What: "x"}},
+		{Source{State: Verified, What: "x"}, Source{State: Verified, What: "y"}, Source{State: Verified, What: "x; y"}},
+		{Source{State: Scanned, What: "Unknown: x"}, Source{State: Scanned, What: "y"}, Source{State: Scanned, What: "y"}},
+		{Source{State: Scanned, What: "x"}, Source{State: Scanned, What: "Unknown: y"}, Source{State: Scanned, What: "x"}},
+		{Source{State: Referenced, What: "x"}, Source{State: Referenced, What: "y"}, Source{State: Referenced, What: "x"}},
+		{Source{State: Scanned, What: "x"}, Source{State: Scanned, What: "y"}, Source{State: Scanned, What: "x; y"}},
 	} {
 		got := tt.to
 		if merge(&got, tt.s); got != tt.want {
@@ -286,8 +303,14 @@ func TestLinesOfLists(t *testing.T) {
 		bare  bool
 		want  string
 	}{
-		{"- a|  b||- c|  - d|    e", false, "7a+b+ 10c(11d+e)"}, {"a|b", true, "7a 8b"}, {"a|  b", true, "7a+b"}, {"a", false, `x.md:7: List: "a" is no entry of a list (write an entry as "- **Label:** text", or "None.")`}, {"- a|b", false, `x.md:8: List: "b" belongs to no entry (begin it with 2 spaces to go on with the text above)`},
-		{"- a|  - b|  c", false, `x.md:9: List: "  c" belongs to no entry (begin it with 4 spaces to go on with the text above)`}, {"  - a", false, `x.md:7: List: "  - a" is no entry of a list (write an entry as "- **Label:** text", or "None.")`}, {"||- a", false, "9a"},
+		{"- a|  b||- c|  - d|    e", false, "7a+b+ 10c(11d+e)"},
+		{"a|b", true, "7a 8b"},
+		{"a|  b", true, "7a+b"},
+		{"a", false, `x.md:7: List: "a" is no entry of a list (write an entry as "- **Label:** text", or "None.")`},
+		{"- a|b", false, `x.md:8: List: "b" belongs to no entry (begin it with 2 spaces to go on with the text above)`},
+		{"- a|  - b|  c", false, `x.md:9: List: "  c" belongs to no entry (begin it with 4 spaces to go on with the text above)`},
+		{"  - a", false, `x.md:7: List: "  - a" is no entry of a list (write an entry as "- **Label:** text", or "None.")`},
+		{"||- a", false, "9a"},
 	} {
 		list, err := r.items(&body{title: "List", first: 7, lines: strings.Split(tt.lines, "|")}, tt.bare)
 		var all []string

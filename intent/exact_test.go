@@ -101,8 +101,30 @@ func TestTypingErrors(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"wrte", "write", true}, {"wriite", "write", true}, {"wrtie", "write", true}, {"wrote", "write", true}, {"wroxe", "write", false}, {"explaim", "explain", true}, {"explxyz", "explain", false}, {"expla", "explain", false}, {"fixx", "fix", true}, {"fxi", "fix", false}, {"fox", "fix", false}, {"fixy", "fix", false},
-		{"writed", "write", false}, {"writes", "write", false}, {"writer", "write", false}, {"writ", "write", true}, {"wri", "write", false}, {"writeed", "write", false}, {"xwrite", "write", true}, {"rwite", "write", true}, {"planx", "plan", false}, {"plann", "plan", true}, {"summaxyze", "summarize", true}, {"drfat", "draft", true},
+		{"wrte", "write", true},
+		{"wriite", "write", true},
+		{"wrtie", "write", true},
+		{"wrote", "write", true},
+		{"wroxe", "write", false},
+		{"explaim", "explain", true},
+		{"explxyz", "explain", false},
+		{"expla", "explain", false},
+		{"fixx", "fix", true},
+		{"fxi", "fix", false},
+		{"fox", "fix", false},
+		{"fixy", "fix", false},
+		{"writed", "write", false},
+		{"writes", "write", false},
+		{"writer", "write", false},
+		{"writ", "write", true},
+		{"wri", "write", false},
+		{"writeed", "write", false},
+		{"xwrite", "write", true},
+		{"wrtie", "write", true},
+		{"planx", "plan", false},
+		{"plann", "plan", true},
+		{"summaxyze", "summarize", true},
+		{"drfat", "draft", true},
 	} {
 		if got := oneTypoApart(tt.a, tt.b); got != tt.want {
 			t.Errorf("%s is one typing error away from %s: %v, want %v", tt.a, tt.b, got, tt.want)

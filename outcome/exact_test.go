@@ -58,10 +58,29 @@ func TestWhatGitSays(t *testing.T) {
 		line, output string
 		want         string // commit, branch, pushed
 	}{
-		{"git commit -m x", "[main 1a2b3c4] x", "1a2b3c4 main false"}, {"git commit --dry-run -m x", "[main 1a2b3c4] x", "  false"}, {"git log", "[main 1a2b3c4] x", "  false"}, {"git push", "Everything up-to-date", "  true"}, {"git push -n", "Everything up-to-date", "  false"}, {"git push --dry-run", "Everything up-to-date", "  false"},
-		{"git fetch", "Everything up-to-date", "  false"}, {"git status -sb", "## x...y", " x false"}, {"git checkout x", "Switched to branch 'x'", " x false"}, {"git checkout x", "## y", "  false"}, {"git log", "Switched to branch 'x'", "  false"}, {"git push && git push -n", "Everything up-to-date", "  true"}, {"git push -n; git push", "Everything up-to-date", "  true"},
-		{"git branch --show-current", "x", " x false"}, {"git branch --show-current && ls", "x", "  false"}, {"git branch --show-current", "x\ny", "  false"}, {"git branch", "x", "  false"}, {"echo $(git commit -m x)", "[main 1a2b3c4] x", "  false"}, {"hg commit -m x", "[main 1a2b3c4] x", "  false"}, {"git commit -n -m x", "[main 1a2b3c4] x", "1a2b3c4 main false"},
-		{"git push", "nothing", "  false"}, {"git merge x", "[main 1a2b3c4] x", "1a2b3c4 main false"}, {"ls; git push", "Everything up-to-date", "  true"},
+		{"git commit -m x", "[main 1a2b3c4] x", "1a2b3c4 main false"},
+		{"git commit --dry-run -m x", "[main 1a2b3c4] x", "  false"},
+		{"git log", "[main 1a2b3c4] x", "  false"},
+		{"git push", "Everything up-to-date", "  true"},
+		{"git push -n", "Everything up-to-date", "  false"},
+		{"git push --dry-run", "Everything up-to-date", "  false"},
+		{"git fetch", "Everything up-to-date", "  false"},
+		{"git status -sb", "## x...y", " x false"},
+		{"git checkout x", "Switched to branch 'x'", " x false"},
+		{"git checkout x", "## y", "  false"},
+		{"git log", "Switched to branch 'x'", "  false"},
+		{"git push && git push -n", "Everything up-to-date", "  true"},
+		{"git push -n; git push", "Everything up-to-date", "  true"},
+		{"git branch --show-current", "x", " x false"},
+		{"git branch --show-current && ls", "x", "  false"},
+		{"git branch --show-current", "x\ny", "  false"},
+		{"git branch", "x", "  false"},
+		{"echo $(git commit -m x)", "[main 1a2b3c4] x", "  false"},
+		{"hg commit -m x", "[main 1a2b3c4] x", "  false"},
+		{"git commit -n -m x", "[main 1a2b3c4] x", "1a2b3c4 main false"},
+		{"git push", "nothing", "  false"},
+		{"git merge x", "[main 1a2b3c4] x", "1a2b3c4 main false"},
+		{"ls; git push", "Everything up-to-date", "  true"},
 	} {
 		j := &judge{line: parse(t, tt.line), out: output{lines: linesOf(tt.output)}}
 		j.state()
@@ -173,9 +192,17 @@ func TestRoomForPieces(t *testing.T) {
 		pieces []piece
 		want   []int // bytes of each
 	}{
-		{"nothing", nil, nil}, {"200 bytes", []piece{{text: z(200)}}, []int{200}}, {"201 bytes", []piece{{text: z(201)}}, []int{200}}, {"two of 99", []piece{{text: z(99)}, {text: z(99)}}, []int{99, 99}}, {"two of 100", []piece{{text: z(100)}, {text: z(100)}}, []int{99, 99}},
-		{"a short one and a long one", []piece{{text: z(50)}, {text: z(300)}}, []int{50, 148}}, {"five long ones", []piece{{text: z(90)}, {text: z(90)}, {text: z(90)}, {text: z(90)}, {text: z(90)}}, []int{48, 48, 48, 48}}, {"an extra one that fits", []piece{{text: z(50)}, {text: z(148), extra: true}}, []int{50, 148}},
-		{"an extra one that does not", []piece{{text: z(50)}, {text: z(149), extra: true}}, []int{50}}, {"how many more there are", []piece{{text: z(20), more: 12}}, []int{31}}, {"cut with how many more there are", []piece{{text: z(300), more: 2}}, []int{200}},
+		{"nothing", nil, nil},
+		{"200 bytes", []piece{{text: z(200)}}, []int{200}},
+		{"201 bytes", []piece{{text: z(201)}}, []int{200}},
+		{"two of 99", []piece{{text: z(99)}, {text: z(99)}}, []int{99, 99}},
+		{"two of 100", []piece{{text: z(100)}, {text: z(100)}}, []int{99, 99}},
+		{"a short one and a long one", []piece{{text: z(50)}, {text: z(300)}}, []int{50, 148}},
+		{"five long ones", []piece{{text: z(90)}, {text: z(90)}, {text: z(90)}, {text: z(90)}, {text: z(90)}}, []int{48, 48, 48, 48}},
+		{"an extra one that fits", []piece{{text: z(50)}, {text: z(148), extra: true}}, []int{50, 148}},
+		{"an extra one that does not", []piece{{text: z(50)}, {text: z(149), extra: true}}, []int{50}},
+		{"how many more there are", []piece{{text: z(20), more: 12}}, []int{31}},
+		{"cut with how many more there are", []piece{{text: z(300), more: 2}}, []int{200}},
 	} {
 		got, _ := compose(tt.pieces)
 		var sizes []int
@@ -224,15 +251,50 @@ func TestWhatClientsPutAround(t *testing.T) {
 		text string
 		want string // lines, status, known, failed, refused, running, cut
 	}{
-		{"Exit code 3\nx", "x|3 true false"}, {"Exit code x\ny", "Exit code x|y|0 false false"}, {"x\n[The command completed with exit code 2.]", "x|2 true false"}, {"x\n<exited with exit code 0>", "x|0 true false"}, {"x\nShell cwd was reset to /", "x|0 false false"}, {"x\nExit Code: 4", "x|4 true false"},
-		{"Output: x\nProcess Group PGID: 7", "x|0 true false"}, {"x\nSignal: 9\nProcess Group PGID: 7", "x|0 false false"}, {"Process Group PGID: 7", "|0 true false"}, {"Command: a\nDirectory: b\nStdout: x\nExit Code: 1", "x|1 true false"}, {"Output: (empty)\nExit Code: 1", "|1 true false"},
-		{"<returncode>3</returncode>\n<output>\nx\n</output>", "x|3 true false"}, {"<returncode>3\n<output>x</output>", "x|0 false false"}, {"<status>running</status>\n<stdout>\nx\n</stdout>\ny", "x|0 false false running"}, {"<status>completed</status>", "|0 false false"}, {"<retrieval_status>timeout</retrieval_status>", "|0 false false running"}, {"<retrieval_status>timeout", "|0 false false"}, {"<retrieval_status>success</retrieval_status>", "|0 false false"},
-		{"...output truncated...\nFull output saved to: /x\nlamp", "lamp|0 false false cut"}, {"...output truncated...\nx\ny\nFull output saved to: /x", "x|y|Full output saved to: /x|0 false false cut"}, {"<persisted-output>\nOutput too large (9)\nPreview (first 2 KB):\nx\n...\n</persisted-output>", "x|0 false false cut"},
-		{"x\n<shell_metadata>\nended. If this command is expected to take longer, x\n</shell_metadata>", "ended.|0 false true"}, {"x\n<shell_metadata>\ny", "x|<shell_metadata>|y|0 false false"}, {"(no output)", "|0 false false"}, {"(no output)\nx", "(no output)|x|0 false false"},
-		{"<tool_use_error>x</tool_use_error>", "x|0 false false refused"}, {"[Request interrupted by user]", "[Request interrupted by user]|0 false false refused"}, {"The user doesn't want to go", "The user doesn't want to go|0 false false"}, {"Command running in background with ID: 7", "Command running in background with ID: 7|0 false false running"},
-		{"Command timed out after 2m\nx", "Command timed out after 2m|x|0 false true"}, {"x\nCommand timed out after 2m", "x|Command timed out after 2m|0 false true"}, {"x\n<system-reminder>y</system-reminder>", "x|0 false false"}, {"x\n<system-reminder>y\nz", "x|<system-reminder>y|z|0 false false"}, {"<system-reminder>y\nz", "|0 false false"},
-		{"<untrusted_context>\nx\n</untrusted_context>", "x|0 false false"}, {"<untrusted_context>", "<untrusted_context>|0 false false"}, {"Chunk ID: 7\nWall time: 1\nProcess exited with code 5\nOutput:\nx", "x|5 true false"}, {"Chunk ID: 7\nProcess running with session ID 3\nOutput:", "|0 false false running"}, {"Chunk ID: 7\nx", "Chunk ID: 7|x|0 false false"},
-		{"Command executed in /. Exit code: 2\nOutput:\nx", "x|2 true false"}, {"Command executed in /. Exit code: x\ny", "y|0 false false"}, {"Ran. Exit code: 2\nx", "Ran. Exit code: 2|x|0 false false"}, {"apply_patch verification failed: x", "apply_patch verification failed: x|0 false true"}, {"", "|0 false false"},
+		{"Exit code 3\nx", "x|3 true false"},
+		{"Exit code x\ny", "Exit code x|y|0 false false"},
+		{"x\n[The command completed with exit code 2.]", "x|2 true false"},
+		{"x\n<exited with exit code 0>", "x|0 true false"},
+		{"x\nShell cwd was reset to /", "x|0 false false"},
+		{"x\nExit Code: 4", "x|4 true false"},
+		{"Output: x\nProcess Group PGID: 7", "x|0 true false"},
+		{"x\nSignal: 9\nProcess Group PGID: 7", "x|0 false false"},
+		{"Process Group PGID: 7", "|0 true false"},
+		{"Command: a\nDirectory: b\nStdout: x\nExit Code: 1", "x|1 true false"},
+		{"Output: (empty)\nExit Code: 1", "|1 true false"},
+		{"<returncode>3</returncode>\n<output>\nx\n</output>", "x|3 true false"},
+		{"<returncode>3\n<output>x</output>", "x|0 false false"},
+		{"<status>running</status>\n<stdout>\nx\n</stdout>\ny", "x|0 false false running"},
+		{"<status>completed</status>", "|0 false false"},
+		{"<retrieval_status>timeout</retrieval_status>", "|0 false false running"},
+		{"<retrieval_status>timeout", "|0 false false"},
+		{"<retrieval_status>success</retrieval_status>", "|0 false false"},
+		{"...output truncated...\nFull output saved to: /x\nlamp", "lamp|0 false false cut"},
+		{"...output truncated...\nx\ny\nFull output saved to: /x", "x|y|Full output saved to: /x|0 false false cut"},
+		{"<persisted-output>\nOutput too large (9)\nPreview (first 2 KB):\nx\n...\n</persisted-output>", "x|0 false false cut"},
+		{"x\n<shell_metadata>\nended. If this command is expected to take longer, x\n</shell_metadata>", "ended.|0 false true"},
+		{"x\n<shell_metadata>\ny", "x|<shell_metadata>|y|0 false false"},
+		{"(no output)", "|0 false false"},
+		{"(no output)\nx", "(no output)|x|0 false false"},
+		{"<tool_use_error>x</tool_use_error>", "x|0 false false refused"},
+		{"[Request interrupted by user]", "[Request interrupted by user]|0 false false refused"},
+		{"The user doesn't want to go", "The user doesn't want to go|0 false false"},
+		{"Command running in background with ID: 7", "Command running in background with ID: 7|0 false false running"},
+		{"Command timed out after 2m\nx", "Command timed out after 2m|x|0 false true"},
+		{"x\nCommand timed out after 2m", "x|Command timed out after 2m|0 false true"},
+		{"x\n<system-reminder>y</system-reminder>", "x|0 false false"},
+		{"x\n<system-reminder>y\nz", "x|<system-reminder>y|z|0 false false"},
+		{"<system-reminder>y\nz", "|0 false false"},
+		{"<untrusted_context>\nx\n</untrusted_context>", "x|0 false false"},
+		{"<untrusted_context>", "<untrusted_context>|0 false false"},
+		{"Chunk ID: 7\nWall time: 1\nProcess exited with code 5\nOutput:\nx", "x|5 true false"},
+		{"Chunk ID: 7\nProcess running with session ID 3\nOutput:", "|0 false false running"},
+		{"Chunk ID: 7\nx", "Chunk ID: 7|x|0 false false"},
+		{"Command executed in /. Exit code: 2\nOutput:\nx", "x|2 true false"},
+		{"Command executed in /. Exit code: x\ny", "y|0 false false"},
+		{"Ran. Exit code: 2\nx", "Ran. Exit code: 2|x|0 false false"},
+		{"apply_patch verification failed: x", "apply_patch verification failed: x|0 false true"},
+		{"", "|0 false false"},
 	} {
 		var o output
 		o.add(tt.text, 0)
@@ -262,8 +324,20 @@ func TestWhatClientsPutAround(t *testing.T) {
 // The status that a line prints is that of the command before it.
 func TestStatusThatALinePrints(t *testing.T) {
 	for _, tt := range []struct{ line, output, want string }{
-		{"make; echo $?", "x\n2", "2 make"}, {"make; echo \"exit: $?\"", "exit: 0", "0 make"}, {"make; echo exit $?; ls", "exit 2", "none"}, {"make; echo exit $?; cd x", "exit 2", "2 make"}, {"make", "2", "none"}, {"echo $?", "2", "none"}, {"make; echo done", "done", "none"}, {"make; echo code $?", "2", "none"}, {"make | tail; echo $?", "x\n0", "0 tail"}, {"make | tail; echo ${PIPESTATUS[0]}", "x\n3", "3 make"},
-		{"a | b | c; echo ${PIPESTATUS[0]}", "4", "4 a"}, {"make; echo $? > f", "2", "none"}, {"make; echo rc=$?; echo bye", "rc=1\nbye", "1 make"}, {"make; echo $?", "2\n3", "3 make"},
+		{"make; echo $?", "x\n2", "2 make"},
+		{"make; echo \"exit: $?\"", "exit: 0", "0 make"},
+		{"make; echo exit $?; ls", "exit 2", "none"},
+		{"make; echo exit $?; cd x", "exit 2", "2 make"},
+		{"make", "2", "none"},
+		{"echo $?", "2", "none"},
+		{"make; echo done", "done", "none"},
+		{"make; echo code $?", "2", "none"},
+		{"make | tail; echo $?", "x\n0", "0 tail"},
+		{"make | tail; echo ${PIPESTATUS[0]}", "x\n3", "3 make"},
+		{"a | b | c; echo ${PIPESTATUS[0]}", "4", "4 a"},
+		{"make; echo $? > f", "2", "none"},
+		{"make; echo rc=$?; echo bye", "rc=1\nbye", "1 make"},
+		{"make; echo $?", "2\n3", "3 make"},
 	} {
 		j := &judge{line: parse(t, tt.line), out: output{lines: linesOf(tt.output)}}
 		got := "none"

@@ -62,8 +62,17 @@ func TestPassagesOfALine(t *testing.T) {
 		picks []int32
 		want  string
 	}{
-		{nil, ""}, {[]int32{0}, "\nmend the"}, {[]int32{0, 1}, "\nmend the red lamp"}, {[]int32{1, 2}, "\nthe red lamp"}, {[]int32{1, 2, 4}, "\nthe red lamp … in"}, {[]int32{0, 2}, "\nmend the … red"}, {[]int32{2, 3}, "\nred …  lamp"}, {[]int32{0, 5}, "\nmend the\nand the bulb"},
-		{[]int32{5, 6}, "\nand the bulb\nand the bulb"}, {[]int32{0, 7}, "\nmend the\nmend"}, {[]int32{0, 1, 3}, "\nmend the red lamp"},
+		{nil, ""},
+		{[]int32{0}, "\nmend the"},
+		{[]int32{0, 1}, "\nmend the red lamp"},
+		{[]int32{1, 2}, "\nthe red lamp"},
+		{[]int32{1, 2, 4}, "\nthe red lamp … in"},
+		{[]int32{0, 2}, "\nmend the … red"},
+		{[]int32{2, 3}, "\nred …  lamp"},
+		{[]int32{0, 5}, "\nmend the\nand the bulb"},
+		{[]int32{5, 6}, "\nand the bulb\nand the bulb"},
+		{[]int32{0, 7}, "\nmend the\nmend"},
+		{[]int32{0, 1, 3}, "\nmend the red lamp"},
 	} {
 		if got := p.Lines(0, tt.picks); got != tt.want {
 			t.Errorf("the passages %v are %q, want %q", tt.picks, got, tt.want)
@@ -113,8 +122,16 @@ func TestWhichLineFails(t *testing.T) {
 		failed bool
 		want   string
 	}{
-		{"one\npanic: x\nerror: y", false, "panic: x"}, {"one\n  error: y", false, "error: y"}, {"one\ntwo", false, ""}, {"an error here", false, ""}, {"one\ntwo", true, "error: one"}, {"one\nit failed\nan error", true, "error: it failed"}, {"one\nAn ERROR\nit fails", true, "error: An ERROR"}, {"\n\n one", true, "error: one"},
-		{"", true, "error: "}, {"one\nFAIL x", true, "FAIL x"},
+		{"one\npanic: x\nerror: y", false, "panic: x"},
+		{"one\n  error: y", false, "error: y"},
+		{"one\ntwo", false, ""},
+		{"an error here", false, ""},
+		{"one\ntwo", true, "error: one"},
+		{"one\nit failed\nan error", true, "error: it failed"},
+		{"one\nAn ERROR\nit fails", true, "error: An ERROR"},
+		{"\n\n one", true, "error: one"},
+		{"", true, "error: "},
+		{"one\nFAIL x", true, "FAIL x"},
 	} {
 		if got := failure(transcript.ToolResult{Error: tt.failed}, tt.text); got != tt.want {
 			t.Errorf("%q, an error: %v, fails with %q, want %q", tt.text, tt.failed, got, tt.want)
@@ -296,8 +313,13 @@ func TestTriggersAtTheirBounds(t *testing.T) {
 		t      Trigger
 		want   [3]token.Count // effective, floor, tidy
 	}{
-		{200_000, Trigger{}, [3]token.Count{160_000, 30_000, 50_000}}, {100_000, Trigger{}, [3]token.Count{80_000, 30_000, 50_000}}, {90_000, Trigger{}, [3]token.Count{72_000, 27_000, 45_000}}, {0, Trigger{}, [3]token.Count{}},
-		{100_000, Trigger{Effective: 120_000}, [3]token.Count{100_000, 30_000, 50_000}}, {0, Trigger{Effective: 120_000}, [3]token.Count{120_000}}, {100_000, Trigger{Effective: 50_000, Floor: 60_000}, [3]token.Count{50_000, 60_000, 60_000}},
+		{200_000, Trigger{}, [3]token.Count{160_000, 30_000, 50_000}},
+		{100_000, Trigger{}, [3]token.Count{80_000, 30_000, 50_000}},
+		{90_000, Trigger{}, [3]token.Count{72_000, 27_000, 45_000}},
+		{0, Trigger{}, [3]token.Count{}},
+		{100_000, Trigger{Effective: 120_000}, [3]token.Count{100_000, 30_000, 50_000}},
+		{0, Trigger{Effective: 120_000}, [3]token.Count{120_000}},
+		{100_000, Trigger{Effective: 50_000, Floor: 60_000}, [3]token.Count{50_000, 60_000, 60_000}},
 	} {
 		f := tt.t.Figures(tt.window)
 		if d := cmp.Diff(tt.want, [3]token.Count{f.Effective, f.Floor, f.Tidy}); d != "" {

@@ -87,9 +87,18 @@ func TestWhatLintSays(t *testing.T) {
 		p    Probe
 		want string
 	}{
-		{Probe{ID: "a", Type: typeIntent, Question: "What is it now?", Expected: []string{"lamp"}, Need: 1}, ""}, {Probe{Type: typeIntent, Question: "What is it now?", Expected: []string{"lamp"}, Need: 1}, "missing"}, {Probe{ID: "a", Question: "What is it now?", Expected: []string{"lamp"}, Need: 1}, "missing"}, {Probe{ID: "a", Type: "x", Question: "What is it now?", Expected: []string{"lamp"}, Need: 1}, "type"},
-		{Probe{ID: "a", Type: typeIntent, Expected: []string{"lamp"}, Need: 1}, "missing"}, {Probe{ID: "a", Type: typeIntent, Question: "What is?", Expected: []string{"lamp"}, Need: 1}, "question"}, {Probe{ID: "a", Type: typeIntent, Question: "What is it?", Expected: []string{"lamp"}, Need: 1}, ""}, {Probe{ID: "a", Type: typeIntent, Question: "It is so.", Expected: []string{"lamp"}, Need: 1}, "question"},
-		{Probe{ID: "a", Type: typeIntent, Question: "What is it?"}, "missing"}, {Probe{ID: "a", Type: typeIntent, Question: "What is it?", Expected: []string{"lamp"}}, "need"}, {Probe{ID: "a", Type: typeIntent, Question: "What is it?", Expected: []string{"lamp"}, Need: 2}, "need"}, {Probe{ID: "a", Type: typeIntent, Question: "What is it?", Expected: []string{"lamp", "Lamps"}, Need: 2}, "duplicate"},
+		{Probe{ID: "a", Type: typeIntent, Question: "What is it now?", Expected: []string{"lamp"}, Need: 1}, ""},
+		{Probe{Type: typeIntent, Question: "What is it now?", Expected: []string{"lamp"}, Need: 1}, "missing"},
+		{Probe{ID: "a", Question: "What is it now?", Expected: []string{"lamp"}, Need: 1}, "missing"},
+		{Probe{ID: "a", Type: "x", Question: "What is it now?", Expected: []string{"lamp"}, Need: 1}, "type"},
+		{Probe{ID: "a", Type: typeIntent, Expected: []string{"lamp"}, Need: 1}, "missing"},
+		{Probe{ID: "a", Type: typeIntent, Question: "What is?", Expected: []string{"lamp"}, Need: 1}, "question"},
+		{Probe{ID: "a", Type: typeIntent, Question: "What is it?", Expected: []string{"lamp"}, Need: 1}, ""},
+		{Probe{ID: "a", Type: typeIntent, Question: "It is so.", Expected: []string{"lamp"}, Need: 1}, "question"},
+		{Probe{ID: "a", Type: typeIntent, Question: "What is it?"}, "missing"},
+		{Probe{ID: "a", Type: typeIntent, Question: "What is it?", Expected: []string{"lamp"}}, "need"},
+		{Probe{ID: "a", Type: typeIntent, Question: "What is it?", Expected: []string{"lamp"}, Need: 2}, "need"},
+		{Probe{ID: "a", Type: typeIntent, Question: "What is it?", Expected: []string{"lamp", "Lamps"}, Need: 2}, "duplicate"},
 	} {
 		var rules []string
 		for _, problem := range Lint([]Probe{tt.p}) {

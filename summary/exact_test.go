@@ -125,8 +125,14 @@ func TestLinesOfEntries(t *testing.T) {
 		b    bullet
 		want Decision
 	}{
-		{bullet{text: "None"}, Decision{Decision: None}}, {bullet{text: "**Decision 1**: use it because it is red"}, Decision{Decision: "use it", Rationale: "it is red"}}, {bullet{text: "**Decision 1**"}, Decision{Decision: "Decision 1"}}, {bullet{text: "**Use it** because it is red"}, Decision{Decision: "Use it", Rationale: "it is red"}},
-		{bullet{text: "Use it", sub: []string{"Rationale: red"}}, Decision{Decision: "Use it", Rationale: "red"}}, {bullet{text: "Use it", sub: []string{"Why: red", "Why: dark"}}, Decision{Decision: "Use it", Rationale: "red; Why: dark"}}, {bullet{text: "Use it", sub: []string{"red", "dark"}}, Decision{Decision: "Use it", Rationale: "red; dark"}}, {bullet{text: "Question 2: use it"}, Decision{Decision: "use it"}},
+		{bullet{text: "None"}, Decision{Decision: None}},
+		{bullet{text: "**Decision 1**: use it because it is red"}, Decision{Decision: "use it", Rationale: "it is red"}},
+		{bullet{text: "**Decision 1**"}, Decision{Decision: "Decision 1"}},
+		{bullet{text: "**Use it** because it is red"}, Decision{Decision: "Use it", Rationale: "it is red"}},
+		{bullet{text: "Use it", sub: []string{"Rationale: red"}}, Decision{Decision: "Use it", Rationale: "red"}},
+		{bullet{text: "Use it", sub: []string{"Why: red", "Why: dark"}}, Decision{Decision: "Use it", Rationale: "red; Why: dark"}},
+		{bullet{text: "Use it", sub: []string{"red", "dark"}}, Decision{Decision: "Use it", Rationale: "red; dark"}},
+		{bullet{text: "Question 2: use it"}, Decision{Decision: "use it"}},
 	} {
 		if got := parseDecision(tt.b); got != tt.want {
 			t.Errorf("%+v is %+v, want %+v", tt.b, got, tt.want)
@@ -136,8 +142,13 @@ func TestLinesOfEntries(t *testing.T) {
 		b    bullet
 		want Error
 	}{
-		{bullet{text: "None"}, Error{Error: None}}, {bullet{text: "no bulb"}, Error{Error: "no bulb", Status: statusOpen}}, {bullet{text: "no bulb (resolved): a new one"}, Error{Error: "no bulb", Status: "resolved", Note: "a new one"}}, {bullet{text: "**no bulb**: resolved – a new one"}, Error{Error: "no bulb", Status: "resolved", Note: "a new one"}},
-		{bullet{text: "no bulb", sub: []string{"Status: resolved", "Fix: a new one", "so it is"}}, Error{Error: "no bulb", Status: "resolved", Note: "a new one; so it is"}}, {bullet{text: "no bulb", sub: []string{"Status: red"}}, Error{Error: "no bulb", Status: statusOpen, Note: "Status: red"}}, {bullet{text: "**Error 1**"}, Error{Error: "Error 1"}},
+		{bullet{text: "None"}, Error{Error: None}},
+		{bullet{text: "no bulb"}, Error{Error: "no bulb", Status: statusOpen}},
+		{bullet{text: "no bulb (resolved): a new one"}, Error{Error: "no bulb", Status: "resolved", Note: "a new one"}},
+		{bullet{text: "**no bulb**: resolved – a new one"}, Error{Error: "no bulb", Status: "resolved", Note: "a new one"}},
+		{bullet{text: "no bulb", sub: []string{"Status: resolved", "Fix: a new one", "so it is"}}, Error{Error: "no bulb", Status: "resolved", Note: "a new one; so it is"}},
+		{bullet{text: "no bulb", sub: []string{"Status: red"}}, Error{Error: "no bulb", Status: statusOpen, Note: "Status: red"}},
+		{bullet{text: "**Error 1**"}, Error{Error: "Error 1"}},
 	} {
 		got := parseError(tt.b)
 		if tt.want.Status == "" {
@@ -190,8 +201,26 @@ func TestFiguresAtTheirBounds(t *testing.T) {
 		of     string
 		want   bool
 	}{
-		{"35", "34.5", 0, "", true}, {"35", "34.4", 0, "", false}, {"35", "35.5", 0, "", true}, {"35", "35.6", 0, "", false}, {"35", "35", 0, "", false}, {"1.5", "1.45", 1, "", true}, {"1.5", "1.44", 1, "", false}, {"83", "0.83", 0, "%", true}, {"83", "0.834", 0, "%", true}, {"83", "0.836", 0, "%", false},
-		{"2", "2048", 0, "k", true}, {"2", "2000", 0, "kb", true}, {"2", "2499", 0, "s", true}, {"2", "2600", 0, "k", false}, {"2", "2000", 0, "", false}, {"3", "3000000", 0, "mb", true}, {"3", "3000", 0, "m", true}, {"3", "3145728", 0, "mb", true}, {"2", "2000000000", 0, "gb", true}, {"2", "2147483648", 0, "g", true},
+		{"35", "34.5", 0, "", true},
+		{"35", "34.4", 0, "", false},
+		{"35", "35.5", 0, "", true},
+		{"35", "35.6", 0, "", false},
+		{"35", "35", 0, "", false},
+		{"1.5", "1.45", 1, "", true},
+		{"1.5", "1.44", 1, "", false},
+		{"83", "0.83", 0, "%", true},
+		{"83", "0.834", 0, "%", true},
+		{"83", "0.836", 0, "%", false},
+		{"2", "2048", 0, "k", true},
+		{"2", "2000", 0, "kb", true},
+		{"2", "2499", 0, "s", true},
+		{"2", "2600", 0, "k", false},
+		{"2", "2000", 0, "", false},
+		{"3", "3000000", 0, "mb", true},
+		{"3", "3000", 0, "m", true},
+		{"3", "3145728", 0, "mb", true},
+		{"2", "2000000000", 0, "gb", true},
+		{"2", "2147483648", 0, "g", true},
 	} {
 		v, _, _ := parseFigure(tt.v)
 		w, _, _ := parseFigure(tt.w)
@@ -287,8 +316,17 @@ func TestClausesThatComplete(t *testing.T) {
 		clause, todo string
 		want         bool
 	}{
-		{"the login page is done", "Add the login page", true}, {"the login page is not done", "Add the login page", false}, {"the login page isn't done", "Add the login page", false}, {"the login page", "Add the login page", false}, {"the login is done", "Add the login page", false}, {"✓ login page", "Add the login page", true}, {"testing the login page is done", "login page", false},
-		{"it is done", "Add", false}, {"add is done", "Add", true}, {"it is done", "the", false}, {"login pages were added", "login page", true},
+		{"the login page is done", "Add the login page", true},
+		{"the login page is not done", "Add the login page", false},
+		{"the login page isn't done", "Add the login page", false},
+		{"the login page", "Add the login page", false},
+		{"the login is done", "Add the login page", false},
+		{"✓ login page", "Add the login page", true},
+		{"testing the login page is done", "login page", false},
+		{"it is done", "Add", false},
+		{"add is done", "Add", true},
+		{"it is done", "the", false},
+		{"login pages were added", "login page", true},
 	} {
 		if got := completes(tt.clause, tt.todo); got != tt.want {
 			t.Errorf("%q completes %q: %v", tt.clause, tt.todo, got)

@@ -95,9 +95,18 @@ func TestValuesOfQueries(t *testing.T) {
 		field, text string
 		want        any // nil if it is refused
 	}{
-		{"S", "", ""}, {"S", "x", "x"}, {"B", "true", true}, {"B", "false", false}, {"B", "1", nil}, {"B", "", nil},
-		{"I", "-7", -7}, {"I", "9223372036854775808", nil}, {"I", "1.0", nil}, {"I", "0x1", nil},
-		{"T", "2026-01-05T10:00:00Z", time.Date(2026, 1, 5, 10, 0, 0, 0, time.UTC)}, {"T", "2026-01-05", nil},
+		{"S", "", ""},
+		{"S", "x", "x"},
+		{"B", "true", true},
+		{"B", "false", false},
+		{"B", "1", nil},
+		{"B", "", nil},
+		{"I", "-7", -7},
+		{"I", "9223372036854775808", nil},
+		{"I", "1.0", nil},
+		{"I", "0x1", nil},
+		{"T", "2026-01-05T10:00:00Z", time.Date(2026, 1, 5, 10, 0, 0, 0, time.UTC)},
+		{"T", "2026-01-05", nil},
 	} {
 		f := reflect.ValueOf(&v).Elem().FieldByName(tt.field)
 		ok := setterOf(f.Type())(f, tt.text)

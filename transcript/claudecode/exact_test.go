@@ -219,9 +219,17 @@ func TestRulesOfAConversation(t *testing.T) {
 		msgs []transcript.Message
 		want string
 	}{
-		{"sound", []transcript.Message{say(user, text), say(agent, call("a"), call("b")), say(tool, result("b"), result("a")), say(agent, text)}, ""}, {"a pending call", []transcript.Message{say(user, text), say(agent, call("a"))}, ""}, {"a reply first", []transcript.Message{say(agent, text)}, "X7 0"}, {"an empty text", []transcript.Message{say(user, transcript.Text(" "))}, "X7 0"},
-		{"a call without a result", []transcript.Message{say(user, text), say(agent, call("a")), say(user, text)}, "X1 2"}, {"two calls, one result", []transcript.Message{say(user, text), say(agent, call("a"), call("b")), say(tool, result("a")), say(user, text)}, "X1 3"}, {"a result in the second message of results", []transcript.Message{say(user, text), say(agent, call("a"), call("b")), say(tool, result("a")), say(tool, result("b"))}, ""},
-		{"a result without a call", []transcript.Message{say(user, text), say(tool, result("a"))}, "X1 1"}, {"a second result", []transcript.Message{say(user, text), say(agent, call("a")), say(tool, result("a"), result("a"))}, "X1 2"}, {"an id twice", []transcript.Message{say(user, text), say(agent, call("a")), say(tool, result("a")), say(agent, call("a"))}, "A16 3"}, {"none", nil, ""},
+		{"sound", []transcript.Message{say(user, text), say(agent, call("a"), call("b")), say(tool, result("b"), result("a")), say(agent, text)}, ""},
+		{"a pending call", []transcript.Message{say(user, text), say(agent, call("a"))}, ""},
+		{"a reply first", []transcript.Message{say(agent, text)}, "X7 0"},
+		{"an empty text", []transcript.Message{say(user, transcript.Text(" "))}, "X7 0"},
+		{"a call without a result", []transcript.Message{say(user, text), say(agent, call("a")), say(user, text)}, "X1 2"},
+		{"two calls, one result", []transcript.Message{say(user, text), say(agent, call("a"), call("b")), say(tool, result("a")), say(user, text)}, "X1 3"},
+		{"a result in the second message of results", []transcript.Message{say(user, text), say(agent, call("a"), call("b")), say(tool, result("a")), say(tool, result("b"))}, ""},
+		{"a result without a call", []transcript.Message{say(user, text), say(tool, result("a"))}, "X1 1"},
+		{"a second result", []transcript.Message{say(user, text), say(agent, call("a")), say(tool, result("a"), result("a"))}, "X1 2"},
+		{"an id twice", []transcript.Message{say(user, text), say(agent, call("a")), say(tool, result("a")), say(agent, call("a"))}, "A16 3"},
+		{"none", nil, ""},
 	} {
 		var got []string
 		for _, v := range check(tt.msgs) {

@@ -34,13 +34,42 @@ func described(p transcript.Part) string {
 
 func TestPartsOfAContent(t *testing.T) {
 	for _, tt := range []struct{ role, part, want string }{
-		{"user", `{"text":"a"}`, "text a"}, {"user", `{"text":7}`, "text "}, {"user", `{"text":null}`, "opaque "}, {"user", `{}`, "opaque "}, {"user", `{"text":"a","thought":true}`, "opaque text"}, {"model", `{"text":"a","thought":true}`, "thinking a  false"}, {"model", `{"text":"a","thought":false}`, "text a"}, {"model", `{"text":"","thoughtSignature":"s"}`, "thinking  s true"},
-		{"model", `{"text":"a","thoughtSignature":"s"}`, "text a"}, {"model", `{"text":"","thought_signature":"s"}`, "thinking  s true"}, {"model", `{"function_call":{"id":"i","name":"n","args":{"x":1}}}`, `call i n {"x":1}`}, {"model", `{"functionCall":{"name":"n"}}`, "call gemini-0-0 n "}, {"user", `{"functionCall":{"name":"n"}}`, "opaque functionCall"}, {"model", `{"functionResponse":{"name":"n"}}`, "opaque functionResponse"},
-		{"user", `{"functionResponse":{"id":"i","name":"n","response":{"output":"o"}}}`, "result i false text o"}, {"user", `{"functionResponse":{"id":"i","response":{"error":"e"}}}`, "result i true text e"}, {"user", `{"functionResponse":{"id":"i","response":{"error":null}}}`, `result i false text {"error":null}`}, {"user", `{"functionResponse":{"id":"i","response":{"x":1}}}`, `result i false text {"x":1}`}, {"user", `{"functionResponse":{"id":"i","response":{"output":""}}}`, "result i false "},
-		{"user", `{"functionResponse":{"id":"i","response":{"output":{"a":1}}}}`, `result i false text {"a":1}`}, {"user", `{"functionResponse":{"id":"i","response":{"error":{"a":1}}}}`, `result i true text {"a":1}`}, {"user", `{"functionResponse":{"id":"i","response":{"output":"o","error":"e"}}}`, "result i true text o, text e"}, {"user", `{"functionResponse":{"id":"i","response":null}}`, "result i false "}, {"user", `{"functionResponse":{"id":"i"}}`, "result i false "},
-		{"user", `{"functionResponse":{"id":"i","response":{"error":"[carrel 1a2b] x"}}}`, "result i false text [carrel 1a2b] x"}, {"user", `{"functionResponse":{"id":"i","response":[1]}}`, "result i false text [1]"}, {"user", `{"functionResponse":{"id":"i","response":{"output":"o"},"parts":[{"text":"t"},{"inlineData":{"mimeType":"image/png","data":"QQ=="}},{"x":1}]}}`, "result i false text o, text t, image image/png QQ== , opaque x"},
-		{"user", `{"inlineData":{"mimeType":"image/png","data":"QQ=="}}`, "image image/png QQ== "}, {"user", `{"inline_data":{"mime_type":"audio/wav","data":"QQ=="}}`, "audio audio/wav QQ== "}, {"user", `{"fileData":{"mimeType":"application/pdf","fileUri":"u"}}`, "document application/pdf  u"}, {"user", `{"fileData":{"mimeType":"video/mp4","fileUri":"u"}}`, "opaque fileData"}, {"user", `{"inlineData":7}`, "opaque inlineData"}, {"user", `{"inlineData":{"mimeType":"imagex","data":7}}`, "document imagex  "},
-		{"user", `{"text":"a","inlineData":{}}`, "opaque several"}, {"user", `{"executableCode":{}}`, "opaque executableCode"}, {"user", `{"text":"a","videoMetadata":{},"partMetadata":{}}`, "text a"},
+		{"user", `{"text":"a"}`, "text a"},
+		{"user", `{"text":7}`, "text "},
+		{"user", `{"text":null}`, "opaque "},
+		{"user", `{}`, "opaque "},
+		{"user", `{"text":"a","thought":true}`, "opaque text"},
+		{"model", `{"text":"a","thought":true}`, "thinking a  false"},
+		{"model", `{"text":"a","thought":false}`, "text a"},
+		{"model", `{"text":"","thoughtSignature":"s"}`, "thinking  s true"},
+		{"model", `{"text":"a","thoughtSignature":"s"}`, "text a"},
+		{"model", `{"text":"","thought_signature":"s"}`, "thinking  s true"},
+		{"model", `{"function_call":{"id":"i","name":"n","args":{"x":1}}}`, `call i n {"x":1}`},
+		{"model", `{"functionCall":{"name":"n"}}`, "call gemini-0-0 n "},
+		{"user", `{"functionCall":{"name":"n"}}`, "opaque functionCall"},
+		{"model", `{"functionResponse":{"name":"n"}}`, "opaque functionResponse"},
+		{"user", `{"functionResponse":{"id":"i","name":"n","response":{"output":"o"}}}`, "result i false text o"},
+		{"user", `{"functionResponse":{"id":"i","response":{"error":"e"}}}`, "result i true text e"},
+		{"user", `{"functionResponse":{"id":"i","response":{"error":null}}}`, `result i false text {"error":null}`},
+		{"user", `{"functionResponse":{"id":"i","response":{"x":1}}}`, `result i false text {"x":1}`},
+		{"user", `{"functionResponse":{"id":"i","response":{"output":""}}}`, "result i false "},
+		{"user", `{"functionResponse":{"id":"i","response":{"output":{"a":1}}}}`, `result i false text {"a":1}`},
+		{"user", `{"functionResponse":{"id":"i","response":{"error":{"a":1}}}}`, `result i true text {"a":1}`},
+		{"user", `{"functionResponse":{"id":"i","response":{"output":"o","error":"e"}}}`, "result i true text o, text e"},
+		{"user", `{"functionResponse":{"id":"i","response":null}}`, "result i false "},
+		{"user", `{"functionResponse":{"id":"i"}}`, "result i false "},
+		{"user", `{"functionResponse":{"id":"i","response":{"error":"[carrel 1a2b] x"}}}`, "result i false text [carrel 1a2b] x"},
+		{"user", `{"functionResponse":{"id":"i","response":[1]}}`, "result i false text [1]"},
+		{"user", `{"functionResponse":{"id":"i","response":{"output":"o"},"parts":[{"text":"t"},{"inlineData":{"mimeType":"image/png","data":"QQ=="}},{"x":1}]}}`, "result i false text o, text t, image image/png QQ== , opaque x"},
+		{"user", `{"inlineData":{"mimeType":"image/png","data":"QQ=="}}`, "image image/png QQ== "},
+		{"user", `{"inline_data":{"mime_type":"audio/wav","data":"QQ=="}}`, "audio audio/wav QQ== "},
+		{"user", `{"fileData":{"mimeType":"application/pdf","fileUri":"u"}}`, "document application/pdf  u"},
+		{"user", `{"fileData":{"mimeType":"video/mp4","fileUri":"u"}}`, "opaque fileData"},
+		{"user", `{"inlineData":7}`, "opaque inlineData"},
+		{"user", `{"inlineData":{"mimeType":"imagex","data":7}}`, "document imagex  "},
+		{"user", `{"text":"a","inlineData":{}}`, "opaque several"},
+		{"user", `{"executableCode":{}}`, "opaque executableCode"},
+		{"user", `{"text":"a","videoMetadata":{},"partMetadata":{}}`, "text a"},
 	} {
 		b, err := parse("", []byte(`{"contents":[{"role":"`+tt.role+`","parts":[`+tt.part+`]}]}`))
 		if err != nil {
@@ -78,10 +107,18 @@ func TestWhichCallAResponseIsTo(t *testing.T) {
 		list [][]string // the first, the third and so on are of the model
 		want string     // pairs of each part
 	}{
-		{"ids", [][]string{{call("a", "x"), call("b", "x")}, {answer("b", "x"), answer("a", "x")}}, "a b | b a"}, {"no ids", [][]string{{call("", "x"), call("", "x")}, {answer("", "x"), answer("", "x")}}, "gemini-0-0 gemini-0-1 | gemini-0-0 gemini-0-1"}, {"no ids, by name", [][]string{{call("", "x"), call("", "y")}, {answer("", "y"), answer("", "x")}}, "gemini-0-0 gemini-0-1 | gemini-0-1 gemini-0-0"},
-		{"an id of the call alone", [][]string{{call("a", "x")}, {answer("", "x")}}, "a | a"}, {"an id of the response alone", [][]string{{call("", "x")}, {answer("a", "x")}}, "gemini-0-0 | gemini-0-0"}, {"two ids that differ", [][]string{{call("a", "x")}, {answer("b", "x")}}, "a | b"}, {"another name", [][]string{{call("", "x")}, {answer("", "y")}}, "gemini-0-0 | gemini-1-0"},
-		{"one with an id, one without", [][]string{{call("a", "x"), call("", "x")}, {answer("", "x"), answer("a", "x")}}, "a gemini-0-1 | gemini-0-1 a"}, {"a call of an older reply", [][]string{{call("", "x")}, {`{"text":"t"}`}, {call("", "y")}, {answer("", "x")}}, "gemini-0-0 | gemini-1-0 | gemini-2-0 | gemini-3-0"}, {"an id of an older reply", [][]string{{call("a", "x")}, {`{"text":"t"}`}, {call("b", "x")}, {answer("a", "x")}}, "a | gemini-1-0 | b | a"},
-		{"an id that was answered", [][]string{{call("a", "x")}, {answer("a", "x")}, {`{"text":"t"}`}, {answer("a", "x")}}, "a | a | gemini-2-0 | a"}, {"more responses than calls", [][]string{{call("", "x")}, {answer("", "x"), answer("", "x")}}, "gemini-0-0 | gemini-0-0 gemini-1-1"},
+		{"ids", [][]string{{call("a", "x"), call("b", "x")}, {answer("b", "x"), answer("a", "x")}}, "a b | b a"},
+		{"no ids", [][]string{{call("", "x"), call("", "x")}, {answer("", "x"), answer("", "x")}}, "gemini-0-0 gemini-0-1 | gemini-0-0 gemini-0-1"},
+		{"no ids, by name", [][]string{{call("", "x"), call("", "y")}, {answer("", "y"), answer("", "x")}}, "gemini-0-0 gemini-0-1 | gemini-0-1 gemini-0-0"},
+		{"an id of the call alone", [][]string{{call("a", "x")}, {answer("", "x")}}, "a | a"},
+		{"an id of the response alone", [][]string{{call("", "x")}, {answer("a", "x")}}, "gemini-0-0 | gemini-0-0"},
+		{"two ids that differ", [][]string{{call("a", "x")}, {answer("b", "x")}}, "a | b"},
+		{"another name", [][]string{{call("", "x")}, {answer("", "y")}}, "gemini-0-0 | gemini-1-0"},
+		{"one with an id, one without", [][]string{{call("a", "x"), call("", "x")}, {answer("", "x"), answer("a", "x")}}, "a gemini-0-1 | gemini-0-1 a"},
+		{"a call of an older reply", [][]string{{call("", "x")}, {`{"text":"t"}`}, {call("", "y")}, {answer("", "x")}}, "gemini-0-0 | gemini-1-0 | gemini-2-0 | gemini-3-0"},
+		{"an id of an older reply", [][]string{{call("a", "x")}, {`{"text":"t"}`}, {call("b", "x")}, {answer("a", "x")}}, "a | gemini-1-0 | b | a"},
+		{"an id that was answered", [][]string{{call("a", "x")}, {answer("a", "x")}, {`{"text":"t"}`}, {answer("a", "x")}}, "a | a | gemini-2-0 | a"},
+		{"more responses than calls", [][]string{{call("", "x")}, {answer("", "x"), answer("", "x")}}, "gemini-0-0 | gemini-0-0 gemini-1-1"},
 	} {
 		var contents []string
 		for i, parts := range tt.list {
@@ -157,8 +194,15 @@ func TestWhichRepliesNeedASignature(t *testing.T) {
 		always bool
 		want   string
 	}{
-		{"none has one", []string{ask, call, answer, call}, false, "[]"}, {"none has one, and all need one", []string{ask, call, answer, call}, true, "[1 3]"}, {"one has one", []string{ask, signed, answer, call}, false, "[3]"}, {"the second call has it", []string{ask, later}, false, "[1]"}, {"of an older turn", []string{ask, call, answer, ask, signed}, false, "[]"}, {"an older turn has one", []string{ask, signed, answer, ask, call}, false, "[]"},
-		{"replies without calls", []string{ask, speak}, true, "[]"}, {"no turn at all", []string{call}, true, "[0]"}, {"nothing", nil, true, "[]"},
+		{"none has one", []string{ask, call, answer, call}, false, "[]"},
+		{"none has one, and all need one", []string{ask, call, answer, call}, true, "[1 3]"},
+		{"one has one", []string{ask, signed, answer, call}, false, "[3]"},
+		{"the second call has it", []string{ask, later}, false, "[1]"},
+		{"of an older turn", []string{ask, call, answer, ask, signed}, false, "[]"},
+		{"an older turn has one", []string{ask, signed, answer, ask, call}, false, "[]"},
+		{"replies without calls", []string{ask, speak}, true, "[]"},
+		{"no turn at all", []string{call}, true, "[0]"},
+		{"nothing", nil, true, "[]"},
 	} {
 		b, err := parse("", []byte(`{"contents":[`+strings.Join(tt.list, ",")+`]}`))
 		if err != nil {

@@ -106,10 +106,20 @@ func TestViewsOfMessages(t *testing.T) {
 		msg  string
 		want string // role and parts of each view
 	}{
-		{"a reply", said("assistant", "a", "", words), "assistant x"}, {"one that failed", said("assistant", "a", failed, words), ""}, {"one that was aborted", said("assistant", "a", aborted, words), "assistant x"}, {"one that was aborted before it said anything", said("assistant", "a", aborted, step, thinking), ""}, {"aborted, with nothing", said("assistant", "a", aborted), ""},
-		{"two steps", said("assistant", "a", "", words, step, words), "assistant x; assistant x"}, {"a step that says nothing", said("assistant", "a", "", step, step, words), "assistant x"}, {"an empty text", said("assistant", "a", "", `{"id":"p","type":"text","text":""}`), ""},
-		{"words", said("user", "a", "", words, words), "user x|x"}, {"words and an addition", said("user", "a", "", words, `{"id":"q","type":"text","text":"y","synthetic":true}`, words), "user x; user y; user x"}, {"words that are ignored", said("user", "a", "", `{"id":"p","type":"text","text":"x","ignored":true}`), ""},
-		{"a compaction", said("user", "a", "", compaction("")), "user What did we do so far?"}, {"a subtask", said("user", "a", "", `{"id":"p","type":"subtask"}`), "user The following tool was executed by the user"}, {"a part that is not sent", said("user", "a", "", `{"id":"p","type":"agent"}`), ""},
+		{"a reply", said("assistant", "a", "", words), "assistant x"},
+		{"one that failed", said("assistant", "a", failed, words), ""},
+		{"one that was aborted", said("assistant", "a", aborted, words), "assistant x"},
+		{"one that was aborted before it said anything", said("assistant", "a", aborted, step, thinking), ""},
+		{"aborted, with nothing", said("assistant", "a", aborted), ""},
+		{"two steps", said("assistant", "a", "", words, step, words), "assistant x; assistant x"},
+		{"a step that says nothing", said("assistant", "a", "", step, step, words), "assistant x"},
+		{"an empty text", said("assistant", "a", "", `{"id":"p","type":"text","text":""}`), ""},
+		{"words", said("user", "a", "", words, words), "user x|x"},
+		{"words and an addition", said("user", "a", "", words, `{"id":"q","type":"text","text":"y","synthetic":true}`, words), "user x; user y; user x"},
+		{"words that are ignored", said("user", "a", "", `{"id":"p","type":"text","text":"x","ignored":true}`), ""},
+		{"a compaction", said("user", "a", "", compaction("")), "user What did we do so far?"},
+		{"a subtask", said("user", "a", "", `{"id":"p","type":"subtask"}`), "user The following tool was executed by the user"},
+		{"a part that is not sent", said("user", "a", "", `{"id":"p","type":"agent"}`), ""},
 	} {
 		d := exported(t, tt.msg)
 		var all []string

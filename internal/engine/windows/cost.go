@@ -75,7 +75,7 @@ func (c *costs) addSession(ctx context.Context, scope governance.Scope, id trans
 	}
 	switch {
 	case metered != nil:
-		r, err := c.engine.Desk.Receipts(ctx, scope, head, metered)
+		r, err := c.engine.Receipts(ctx, scope, head, metered)
 		if err != nil {
 			return err
 		}

@@ -232,13 +232,15 @@ func (c *Cluster) Restart(t T, mode string) {
 	if out, err := c.command("pg_ctl", "stop", "-W", "-D", filepath.Join(c.dir, "data"), "-m", mode).CombinedOutput(); err != nil {
 		t.Fatalf("pg_ctl stop: %v: %s", err, out)
 	}
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) { // until the shell has seen the end
+	const pause = 10 * time.Millisecond
+	for left := time.Minute; ; left -= pause { // until the shell has seen the end
 		if _, err := os.Stat(again); err != nil {
 			break
 		}
-		if time.Since(begun) > time.Minute {
+		if left <= 0 {
 			t.Fatalf("PostgreSQL did not stop in a minute (%s)", mode)
 		}
+		time.Sleep(pause)
 	}
 	if err := c.ask("SELECT 1"); err != nil {
 		t.Fatal(err)
