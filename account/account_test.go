@@ -217,13 +217,20 @@ func TestStateOfALongConversation(t *testing.T) {
 
 // A gap in code that has no line numbers is marked, and in code that has them it is seen.
 func TestGapsAreMarked(t *testing.T) {
-	for _, test := range []struct{ file, want string }{
-		{"one := 1\ntwo := 2\nthree := 3", "• Read lamp.go\n  one := 1\n…\n  three := 3\n[12345678]"},
-		{"1→one := 1\n2→two := 2\n3→three := 3", "• Read lamp.go\n  1: one := 1\n  3: three := 3\n[12345678]"},
+	for _, test := range []struct {
+		file string
+		kept []bool
+		want string
+	}{
+		{"one := 1\ntwo := 2\nthree := 3", []bool{true, true, false, true}, "• Read lamp.go\n  one := 1\n…\n  three := 3\n[12345678]"},
+		{"one := 1\ntwo := 2\nthree := 3", []bool{true, true, false, false}, "• Read lamp.go\n  one := 1\n…\n[12345678]"},
+		{"one := 1\ntwo := 2\nthree := 3", []bool{true, false, false, false}, "• Read lamp.go\n[12345678]"},
+		{"1→one := 1\n2→two := 2\n3→three := 3", []bool{true, true, false, true}, "• Read lamp.go\n  1: one := 1\n  3: three := 3\n[12345678]"},
+		{"1→one := 1\n2→two := 2\n3→three := 3", []bool{true, true, false, false}, "• Read lamp.go\n  1: one := 1\n[12345678]"},
 	} {
 		talk := new(talk).tool("Read", map[string]string{"file_path": "lamp.go"}, test.file)
 		units, _ := account.Read(talk.msgs, talk.blocks(), nil)
-		if got := account.Text(units, []bool{true, true, false, true}, "12345678"); got != test.want {
+		if got := account.Text(units, test.kept, "12345678"); got != test.want {
 			t.Errorf("got\n%s\nwant\n%s", got, test.want)
 		}
 	}

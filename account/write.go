@@ -12,11 +12,13 @@ import (
 func Text(units []Unit, kept []bool, id transcript.BlockID) string {
 	var b strings.Builder
 	missing, gap := false, false
+	cut := false // the end of a text of code is missing
 	head := int32(-1) // head of the unit that was written last
 	for i := range units {
 		u := &units[i]
 		if !kept[i] {
 			missing, gap = true, true
+			cut = cut || b.Len() > 0 && u.code() && u.Head == head
 			continue
 		}
 		if gap && u.code() && u.Head == head {
@@ -32,7 +34,10 @@ func Text(units []Unit, kept []bool, id transcript.BlockID) string {
 			b.WriteByte('\n')
 		}
 		b.WriteString(transcript.Quote(u.Text))
-		gap, head = false, u.Head
+		gap, cut, head = false, false, u.Head
+	}
+	if cut {
+		b.WriteString(ellipsis)
 	}
 	if missing || b.Len() == 0 {
 		if b.Len() > 0 {

@@ -20,7 +20,7 @@ type Form string
 const (
 	Whole Form = "whole" // unchanged bytes
 	Bare  Form = "bare"  // without thinking, otherwise unchanged
-	Calls Form = "calls" // unchanged calls, each result in one line
+	Calls Form = "calls" // unchanged calls, a stub in place of each result
 	Lines Form = "lines" // the lines most likely to be needed
 	Line  Form = "line"  // one line
 	Gone  Form = "gone"  // nothing

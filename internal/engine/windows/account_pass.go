@@ -187,8 +187,9 @@ func uncut(c *pager.Candidate) pager.Form {
 func (p *pass) applyAccount(req *pager.Request, plan *pager.Plan, made *account.Plan) token.Count {
 	a := p.account
 	a.holder = -1
+	open := p.unanswered()
 	for i := range made.Opened {
-		if made.Opened[i] && account.Role(&p.held.Blocks[i]) == transcript.RoleAssistant {
+		if made.Opened[i] && account.Role(&p.held.Blocks[i]) == transcript.RoleAssistant && (i != open || a.holder < 0) {
 			a.holder = i
 		}
 	}
@@ -240,6 +241,11 @@ func (p *pass) applyStub(req *pager.Request, plan *pager.Plan, i int, made *acco
 	d.To, d.Lines = pager.Lines, kept
 	if kept == 0 {
 		d.To = pager.Line
+	}
+	if i == p.unanswered() && p.callsFrame(i) <= req.Budget/callsShare {
+		s, d.To = p.callsStub(i, made), pager.Calls
+	} else if i == p.unanswered() {
+		s.Text, s.Agent = p.head(i, true)+"\n"+s.Text, false
 	}
 	p.made[pageKey{i, d.To}] = s
 	d.After = p.meter.Entries(pager.Entries(h.Session.Messages, &h.Blocks[i], d.To, s))

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 )
@@ -203,12 +204,69 @@ func Judge(from string, original []byte, to string, export []byte) *Refusal {
 		r = judgeKept(from, original, to, export)
 	}
 	if r == nil {
+		r = judgeTurn(from, original, to, export)
+	}
+	if r == nil {
 		return nil
 	}
 	if was := judge(from, original); was != nil && was.Rule == r.Rule {
 		return nil
 	}
 	return r
+}
+
+// judgeTurn checks rule K5: if the model's turn comes at the end of the original, it comes at the
+// end of the export. Otherwise the model would continue a reply, and newer ones refuse that (A12).
+func judgeTurn(from string, original []byte, to string, export []byte) *Refusal {
+	if is, _ := endsInReply(to, export); !is {
+		return nil
+	}
+	if was, known := endsInReply(from, original); known && !was {
+		return refuse("K5", "the conversation ends in a reply, and did not before")
+	}
+	return nil
+}
+
+// endsInReply reports whether the last message or item of a conversation is the model's, and
+// whether it could tell.
+func endsInReply(format string, data []byte) (ends, known bool) {
+	switch format {
+	case "claudecode":
+		data, _ = messagesOf(format, data)
+	case "geminicli":
+		data, _ = ResumedGemini(data)
+	case "anthropic", "openai", "responses", "gemini":
+	default:
+		return false, false
+	}
+	type message struct {
+		Role string `json:"role"`
+		Type string `json:"type"`
+	}
+	var body struct {
+		Messages []message       `json:"messages"`
+		Contents []message       `json:"contents"`
+		Input    json.RawMessage `json:"input"`
+	}
+	if json.Unmarshal(data, &body) != nil {
+		return false, false
+	}
+	var items []message
+	if json.Unmarshal(body.Input, &items) != nil {
+		items = nil // a text, which a user says
+	}
+	for _, list := range [][]message{body.Messages, body.Contents, items} {
+		if len(list) == 0 {
+			continue
+		}
+		switch last := list[len(list)-1]; {
+		case last.Role != "":
+			return last.Role == "assistant" || last.Role == "model", true
+		default:
+			return slices.Contains([]string{"function_call", "custom_tool_call", "reasoning"}, last.Type), true
+		}
+	}
+	return false, false
 }
 
 // judge judges a conversation without its original.

@@ -7,7 +7,7 @@ import (
 
 // A Refusal is the reason why a request got no reply.
 type Refusal struct {
-	Rule    string // A0 to A17, O0 to O7, R0 to R8, G0 to G9, K1 to K4, W; empty if no rule of the conversation is broken
+	Rule    string // A0 to A17, O0 to O7, R0 to R8, G0 to G9, K1 to K5, W; empty if no rule of the conversation is broken
 	Status  int
 	Type    string // type of the error, in the service's words
 	Code    string // code of OpenAI beside the type

@@ -1,0 +1,105 @@
+package windows
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// callsShare limits, as a divisor of the budget, the calls that stay calls because the agent has
+// not answered their results.
+const callsShare = 16
+
+// unanswered returns the index of the block with results that the agent has not answered: the
+// last block, if the conversation ends in results. Otherwise it returns -1. The window must not
+// end in a reply then, because providers refuse such a request, or let the model continue the
+// reply. So this block, if it does not stay whole, keeps its calls, with other results; or, where
+// the calls are too long, its stub is a message to the agent, and not the agent's own.
+func (p *pass) unanswered() int {
+	h := p.held
+	last := len(h.Session.Messages) - 1
+	if last < 0 || h.Session.Messages[last].Role == transcript.RoleAssistant || len(h.Session.Messages[last].Results()) == 0 {
+		return -1
+	}
+	i := len(h.Blocks) - 1
+	if h.Blocks[i].Kind != transcript.KindTool || !slices.Contains(h.Blocks[i].Messages, last) {
+		return -1
+	}
+	return i
+}
+
+// callsFrame returns the tokens of block i with its calls, and with results that have no text.
+func (p *pass) callsFrame(i int) token.Count {
+	b := &p.held.Blocks[i]
+	s := pager.Stub{Results: map[string]string{}}
+	for _, r := range p.resultsOf(i) {
+		s.Results[r.CallID] = ""
+	}
+	return p.meter.Entries(pager.Entries(p.held.Session.Messages, b, pager.Calls, s))
+}
+
+func (p *pass) resultsOf(i int) (all []transcript.ToolResult) {
+	for _, m := range p.held.Blocks[i].Messages {
+		all = append(all, p.held.Session.Messages[m].Results()...)
+	}
+	return all
+}
+
+// callsStub returns the stub of the block that [pass.unanswered] returns, with its calls. The kept
+// units of each call stand in place of its result. A result whose units are all kept stays
+// unchanged.
+func (p *pass) callsStub(i int, made *account.Plan) pager.Stub {
+	h, a := p.held, p.account
+	results := p.resultsOf(i)
+	parts := a.calls(i)
+	if len(parts) != len(results) { // all of it stands in place of the last result
+		parts = make([][2]int, len(results))
+		parts[len(parts)-1] = a.of[i]
+	}
+	s := pager.Stub{Results: make(map[string]string, len(results))}
+	for k, r := range results {
+		from, to := parts[k][0], parts[k][1]
+		end := k == len(results)-1 && a.holder == i
+		if from < to && !end && !slices.Contains(made.Kept[from:to], false) {
+			continue // the result itself says as much
+		}
+		text := account.Text(withoutCommand(a.units[from:to]), made.Kept[from:to], h.Blocks[i].ID)
+		if end {
+			text += "\n\n" + a.end
+		}
+		s.Results[r.CallID] = text
+	}
+	return s
+}
+
+// calls returns the units of each call of block i: from its own unit up to the next call.
+func (a *accountInput) calls(i int) (parts [][2]int) {
+	from, to := a.of[i][0], a.of[i][1]
+	for k := from; k < to; k++ {
+		if kind := a.units[k].Kind; kind < account.Look || kind > account.Step {
+			continue
+		}
+		if n := len(parts); n > 0 {
+			parts[n-1][1] = k
+		}
+		parts = append(parts, [2]int{k, to})
+	}
+	return parts
+}
+
+// withoutCommand returns the units of a call without the command that the call itself shows: the
+// first unit tells only how it ended.
+func withoutCommand(units []account.Unit) []account.Unit {
+	if len(units) == 0 {
+		return nil
+	}
+	units = slices.Clone(units)
+	if at := strings.LastIndex(units[0].Text, "\n→ "); at >= 0 {
+		units[0].Text = units[0].Text[at+1:]
+	}
+	return units
+}
