@@ -99,6 +99,7 @@ const minBrief token.Count = 50
 //   - soft, of [tier.SoftLadder]: texts that a person verified first, as in the core tier,
 //     then the others, whole; Review is set if a verified text is not whole
 //
+// In every tier Review is set if there are winners and none of them is in the context.
 // A winner whose form does not fit is left out, and the next winner is tried. So the total is
 // within the budget in every tier, under every ladder.
 //
@@ -137,6 +138,8 @@ func Fit(r *Request) (*Packing, error) {
 		Choices: choices(r, at, ladder, demand),
 	}
 	p.fill(r)
+	used := slices.ContainsFunc(p.Choices, func(c Choice) bool { return c.Form != Out })
+	p.Review = p.Review || len(r.Winners) > 0 && !used
 	return p, nil
 }
 

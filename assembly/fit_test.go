@@ -90,7 +90,7 @@ func TestFit(t *testing.T) {
 			"a transcript without a brief form is out",
 			Request{Budget: 1_000, Winners: []Winner{{provenance.Transcript, 850, nil}}},
 			Packing{
-				Demand: 850, Share: ratio.Of(85, 100), Tier: tier.Summarized,
+				Demand: 850, Share: ratio.Of(85, 100), Tier: tier.Summarized, Review: true,
 				Choices: []Choice{{0, Out, 0, reasonNoBrief}},
 			},
 		},
@@ -161,7 +161,7 @@ func TestFit(t *testing.T) {
 				{provenance.Verified, 300, func(limit token.Count) token.Count { return limit + 1 }},
 			}},
 			Packing{
-				Demand: 1_050, Total: 750, Share: ratio.Of(1_050, 1_000), Tier: tier.Core,
+				Demand: 1_050, Total: 750, Share: ratio.Of(1_050, 1_000), Tier: tier.Core, Review: true,
 				Choices: []Choice{{0, Out, 0, ReasonNoRoom}},
 			},
 		},
@@ -214,7 +214,7 @@ func TestFitEdges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Tier != tt.want || got.Total != tt.total || got.Review != (tt.want == tier.Minimal) {
+		if got.Tier != tt.want || got.Total != tt.total || got.Review != (tt.total == 0) {
 			t.Errorf("a demand of %d is %s with %d tokens, review %t, want %s with %d", tt.demand, got.Tier, got.Total, got.Review, tt.want, tt.total)
 		}
 	}
@@ -328,7 +328,8 @@ func recount(r *Request, p *Packing) error {
 	cut := slices.ContainsFunc(p.Choices, func(c Choice) bool {
 		return r.Winners[c.Index].Class == provenance.Verified && c.Form != manifest.FormWhole
 	})
-	if p.Review != (p.Tier == tier.Minimal || p.Tier == tier.Soft && cut) {
+	none := len(p.Choices) > 0 && !slices.ContainsFunc(p.Choices, func(c Choice) bool { return c.Form != Out })
+	if p.Review != (p.Tier == tier.Minimal || p.Tier == tier.Soft && cut || none) {
 		return fmt.Errorf("review is %t in tier %s", p.Review, p.Tier)
 	}
 	return nil
@@ -417,7 +418,7 @@ func TestFitIsPortable(t *testing.T) {
 		fmt.Fprintln(h, p, err)
 		fmt.Fprint(h, Fence(Origin{ID: fmt.Sprint(next(1000))}, strings.Repeat("x", int(next(9)))))
 	}
-	const want = "df44c1fe1db42f0176c897f466acbe2d74ece0f8632575fc93603e37b064f26e"
+	const want = "d872f709d04d5b82963ddd8237412f21f8c39c21b68c018c384e82cc4b66ded9"
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {
 		t.Errorf("digest of the plans is %s, want %s", got, want)
 	}

@@ -405,8 +405,8 @@ func printTraced(p *out.Page, list []scoredLine) {
 
 // printScarce warns that a context has few of the artifacts found, and says what would help.
 func printScarce(p *out.Page, r *assembled, req *carrel.AssembleRequest, ladder tier.Ladder) {
-	if r.Tier == tier.Minimal {
-		p.Line("warning: tier minimal: no artifact that was found is in this context. A person should review the answer.")
+	if r.Tier == tier.Minimal || len(r.Used) == 0 {
+		p.Line("warning: tier %s: no artifact that was found is in this context. A person should review the answer.", r.Tier)
 	} else {
 		p.Line("warning: too few of the artifacts that were found are in this context. A person should review the answer.")
 	}
@@ -418,7 +418,7 @@ func printScarce(p *out.Page, r *assembled, req *carrel.AssembleRequest, ladder 
 		p.Line("hint: leave --tier %s out", req.Tier)
 		return
 	}
-	hint := fmt.Sprintf("hint: everything would take %s tok; --budget %d gives tier summarized, --budget %d full",
+	hint := fmt.Sprintf("hint: --tiers soft keeps whole artifacts while they fit; everything would take %s tok; --budget %d gives tier summarized, --budget %d full",
 		out.Thousands(r.Demand), enough(r.Demand, ladder.Core)+r.Reserve, enough(r.Demand, ladder.Summarized)+r.Reserve)
 	if req.Session != "" {
 		hint += "; or carrel compress the session first"

@@ -146,13 +146,17 @@ func TestAssembledContextsAreReported(t *testing.T) {
 			}), &assembleFlags{}, req)
 		}, Pipe: head + dry + "lost: an image of message 3: 2 parts\nwarning: w\n", TTY: ""},
 		{Name: "too little of it", Print: func(p *out.Page) {
-			printScarce(p, result(func(r *carrel.AssembleResult) { r.Demand, r.Reserve = 2000, 10 }), &carrel.AssembleRequest{Session: "s"}, tier.DefaultLadder)
+			printScarce(p, result(func(r *carrel.AssembleResult) { r.Demand, r.Reserve, r.Used = 2000, 10, make([]carrel.UsedEntry, 1) }), &carrel.AssembleRequest{Session: "s"}, tier.DefaultLadder)
 		}, Pipe: "", TTY: "warning: too few of the artifacts that were found are in this context. A person should review the answer.\n" +
-			"hint: everything would take 2,000 tok; --budget 2116 gives tier summarized, --budget 2511 full; or carrel compress the session first\n"},
+			"hint: --tiers soft keeps whole artifacts while they fit; everything would take 2,000 tok; --budget 2116 gives tier summarized, --budget 2511 full; or carrel compress the session first\n"},
 		{Name: "too little by a soft ladder", Print: func(p *out.Page) {
-			printScarce(p, result(func(r *carrel.AssembleResult) { r.Demand, r.Reserve = 2000, 10 }), &carrel.AssembleRequest{Tiers: carrel.TiersSoft}, tier.DefaultLadder)
+			printScarce(p, result(func(r *carrel.AssembleResult) { r.Demand, r.Reserve, r.Used = 2000, 10, make([]carrel.UsedEntry, 1) }), &carrel.AssembleRequest{Tiers: carrel.TiersSoft}, tier.DefaultLadder)
 		}, Pipe: "", TTY: "warning: too few of the artifacts that were found are in this context. A person should review the answer.\n" +
 			"hint: everything would take 2,000 tok, which --budget 2010 holds\n"},
+		{Name: "nothing of it, because nothing is verified", Print: func(p *out.Page) {
+			printScarce(p, result(func(r *carrel.AssembleResult) { r.Tier, r.Demand = tier.Core, 2000 }), &carrel.AssembleRequest{}, tier.DefaultLadder)
+		}, Pipe: "", TTY: "warning: tier core: no artifact that was found is in this context. A person should review the answer.\n" +
+			"hint: --tiers soft keeps whole artifacts while they fit; everything would take 2,000 tok; --budget 2106 gives tier summarized, --budget 2501 full\n"},
 		{Name: "nothing of it, as was asked for", Print: func(p *out.Page) {
 			printScarce(p, result(func(r *carrel.AssembleResult) { r.Tier = tier.Minimal }), &carrel.AssembleRequest{Tier: tier.Minimal}, tier.DefaultLadder)
 		}, Pipe: "", TTY: "warning: tier minimal: no artifact that was found is in this context. A person should review the answer.\nhint: leave --tier minimal out\n"},
