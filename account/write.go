@@ -12,7 +12,7 @@ import (
 func Text(units []Unit, kept []bool, id transcript.BlockID) string {
 	var b strings.Builder
 	missing, gap := false, false
-	cut := false // the end of a text of code is missing
+	cut := false      // the end of a text of code is missing
 	head := int32(-1) // head of the unit that was written last
 	for i := range units {
 		u := &units[i]
