@@ -41,21 +41,28 @@ func compile(t *testing.T, source string) (program, output string) {
 	return program, string(out)
 }
 
-// The program of the library's guide compiles, makes a conversation fit, and finds again what
-// left.
+// The programs of the library's guide compile, make a conversation fit, and find again what
+// left; the one with a store goes on when the conversation has grown.
 func TestGuideOfTheLibrary(t *testing.T) {
-	source := blocks(t, "doc/guide/library.md", "go")[0]
-	program, output := compile(t, source)
-	if output != "" {
-		t.Fatal(output)
-	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "conversation.json"), longConversation(20))
-	cmd := exec.CommandContext(t.Context(), program)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil || !regexp.MustCompile(`\A[\d,]+ → [\d,]+ tokens\n(\[[0-9a-f]{8}\] had \d+ bytes\n)+\z`).Match(out) {
-		t.Errorf("%v\n%s", err, out)
+	for i, want := range []struct{ printed, again string }{
+		{`\A[\d,]+ → [\d,]+ tokens\n(\[[0-9a-f]{8}\] had \d+ bytes\n)+\z`, ""},
+		{`\A[\d,]+ → [\d,]+ tokens; [\d,]+ bytes to send\n\[[0-9a-f]{8}\] is \d+ bytes, as they came\n\z`, `bytes to send\n`},
+	} {
+		program, output := compile(t, blocks(t, "doc/guide/library.md", "go")[i])
+		if output != "" {
+			t.Fatal(output)
+		}
+		write(t, filepath.Join(dir, "conversation.json"), longConversation(20))
+		for _, pattern := range []string{want.printed, want.again} {
+			cmd := exec.CommandContext(t.Context(), program)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if err != nil || !regexp.MustCompile(pattern).Match(out) {
+				t.Errorf("program %d: %v\n%s", i, err, out)
+			}
+			write(t, filepath.Join(dir, "conversation.json"), longConversation(24)) // the conversation grows
+		}
 	}
 }
 
@@ -77,17 +84,21 @@ func longConversation(results int) []byte {
 func TestLinesOfGoInDocuments(t *testing.T) {
 	const before = `func main() {
 	var ctx context.Context
-	var messages, data, chunk []byte
+	var messages, data, chunk, turn []byte
 	var id string
 	var scope governance.Scope
+	var e *carrel.Engine
 	send := func([]byte) {}
-	_, _, _, _, _, _, _ = ctx, messages, data, chunk, id, scope, send
+	_, _, _, _, _, _, _, _, _ = ctx, messages, data, chunk, turn, id, scope, e, send
 `
 	for _, document := range []string{"README.md", "doc/guide/library.md"} {
 		t.Run(filepath.Base(document), func(t *testing.T) {
 			lines := slices.DeleteFunc(blocks(t, document, "go"), func(block string) bool { return strings.HasPrefix(block, "package ") })
 			body := before + strings.Join(lines, "") + "}\n"
 			source := "package main\n\nimport (\n\t\"context\"\n"
+			if strings.Contains(body, "json.") {
+				source += "\t\"encoding/json\"\n"
+			}
 			for name, path := range map[string]string{"carrel": "", "governance": "/governance", "provenance": "/provenance", "sqlite": "/store/sqlite"} {
 				if strings.Contains(body, name+".") {
 					source += fmt.Sprintf("\t%q\n", "github.com/carrel-dev/carrel"+path)
@@ -130,6 +141,7 @@ func TestGuideOfTheService(t *testing.T) {
 	}
 	s.env = append(s.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	sh := blocks(t, "doc/guide/service.md", "sh")
+	sh = slices.DeleteFunc(sh, func(block string) bool { return strings.Contains(block, "tok_") }) // ids that only the reader has
 	calls := strings.Join(sh[:2], "") + "ID=$(cat assembled)\nID=${ID#*'\"manifest\":\"'}\nID=${ID%%'\"'*}\n" + sh[2]
 	for _, change := range []struct{ text, with string }{
 		{"carrel serve &\n", ""}, // it serves already
