@@ -1,6 +1,10 @@
 package transcript
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
+)
 
 // A client adds its own texts to user messages: output of local commands, reminders, and text
 // around a summary. No person wrote them. This is the only table of them. [Words], [Machine]
@@ -85,6 +89,19 @@ func Words(text string) string {
 		return ""
 	}
 	return text
+}
+
+// Title returns a title for a conversation: the first line that a person wrote, of 80 characters at
+// most, or "".
+func Title(messages []Message) string {
+	for i := range messages {
+		if m := &messages[i]; m.Role == RoleUser && !m.Summary {
+			if line := text.FirstLine(Words(m.Text())); line != "" {
+				return text.Short(line, 80)
+			}
+		}
+	}
+	return ""
 }
 
 // Machine reports whether a program wrote a user message: the output of a

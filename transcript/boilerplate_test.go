@@ -53,3 +53,30 @@ func TestSummaryWords(t *testing.T) {
 		}
 	}
 }
+
+// The title of a conversation is what its person said first, behind what a client put before it.
+func TestTitle(t *testing.T) {
+	say := func(role Role, texts ...string) Message {
+		m := Message{Role: role}
+		for _, text := range texts {
+			m.Parts = append(m.Parts, Text(text))
+		}
+		return m
+	}
+	summary := say(RoleUser, "So far the lamp was mended.")
+	summary.Summary = true
+	for _, tt := range []struct {
+		name     string
+		messages []Message
+		want     string
+	}{
+		{"none", nil, ""},
+		{"a reminder before the words", []Message{say(RoleUser, "<system-reminder>\nbe brief\n</system-reminder>\n", "Mend the lamp.\nThen paint it.")}, "Mend the lamp."},
+		{"system text, a reply, a summary", []Message{say(RoleSystem, "Be brief."), say(RoleAssistant, "I am here."), summary, say(RoleUser, "Paint it.")}, "Paint it."},
+		{"only a reminder", []Message{say(RoleUser, "<system-reminder>be brief</system-reminder>")}, ""},
+	} {
+		if got := Title(tt.messages); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -17,7 +16,7 @@ import (
 // grows keeps it. A name that [transcript.ThreadName] gave decides alone, whatever the
 // conversation begins with: a client may write its system text and its first message anew.
 func Describe(s *transcript.Session, prefix, name string) {
-	s.Title = title(s.Messages)
+	s.Title = transcript.Title(s.Messages)
 	if thread, found := strings.CutPrefix(name, transcript.ThreadName("")); found {
 		s.ID = transcript.SessionID(prefix + thread)
 		return
@@ -35,21 +34,6 @@ func Describe(s *transcript.Session, prefix, name string) {
 		}
 	}
 	s.ID = transcript.SessionID(prefix + hex.EncodeToString(h.Sum(nil)[:8]))
-}
-
-// title returns the first line of the first user's text, of 80 characters at most.
-func title(messages []transcript.Message) string {
-	const longest = 80
-	for i := range messages {
-		m := &messages[i]
-		if m.Role != transcript.RoleUser {
-			continue
-		}
-		if line := text.FirstLine(m.Text()); line != "" {
-			return text.Short(line, longest)
-		}
-	}
-	return ""
 }
 
 // Indexes returns the index of each message in s, by the message's address.

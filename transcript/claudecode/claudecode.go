@@ -53,7 +53,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -243,19 +242,7 @@ func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 	}
 	for _, msgs := range append(slices.Clone(s.Earlier), s.Messages) {
 		if s.Title == "" {
-			s.Title = title(msgs)
+			s.Title = transcript.Title(msgs)
 		}
 	}
-}
-
-// title returns the first line of the first text that a person wrote.
-func title(msgs []transcript.Message) string {
-	for i := range msgs {
-		if m := &msgs[i]; m.Role == transcript.RoleUser && !m.Summary {
-			if line := text.FirstLine(transcript.Words(m.Text())); line != "" {
-				return text.Short(line, 80)
-			}
-		}
-	}
-	return ""
 }

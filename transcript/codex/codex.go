@@ -83,10 +83,8 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		m.Summary = m.Role == transcript.RoleUser && in.summary != "" && slices.Contains(m.Items, in.last) && strings.Contains(m.Text(), in.summary)
-		if line := text.FirstLine(transcript.Words(m.Text())); m.Role == transcript.RoleUser && !m.Summary && s.Title == "" {
-			s.Title = text.Short(line, 80)
-		}
 	}
+	s.Title = transcript.Title(s.Messages)
 	return s, nil
 }
 

@@ -130,13 +130,7 @@ func bare(id, name string) string { return strings.TrimPrefix(id, name+"__") }
 
 // describe sets the id, title, times and other fields of a session.
 func (f *file) describe(s *transcript.Session) {
-	s.Title = f.summary
-	for i := range s.Messages {
-		if m := &s.Messages[i]; s.Title == "" && m.Role == transcript.RoleUser && !m.Summary {
-			s.Title = text.FirstLine(transcript.Words(m.Text()))
-		}
-	}
-	s.Title = text.Short(text.FirstLine(s.Title), 80)
+	s.Title = cmp.Or(text.Short(text.FirstLine(f.summary), 80), transcript.Title(s.Messages))
 	if len(f.dirs) > 0 {
 		s.Project = f.dirs[0]
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/rawjson"
-	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -86,7 +85,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	}
 	f.answered(s, d, live)
 	if s.Title == "" {
-		s.Title = title(s.Messages)
+		s.Title = transcript.Title(s.Messages)
 	}
 	for at := range d.msgs {
 		if id := d.msgs[at].id; id == "" {
@@ -94,18 +93,6 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 		}
 	}
 	return s, nil
-}
-
-// title returns the first line of the first text of a person.
-func title(messages []transcript.Message) string {
-	for i := range messages {
-		if m := &messages[i]; m.Role == transcript.RoleUser {
-			if line := text.FirstLine(transcript.Words(m.Text())); line != "" {
-				return text.Short(line, 80)
-			}
-		}
-	}
-	return ""
 }
 
 // answered sets the model of the last reply in the conversation, and the tokens of its prompt.

@@ -14,7 +14,7 @@ import (
 func newCallsShow(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show CALL",
-		Short: "Show one call: its content, its cost and its cache misses",
+		Short: "Show one call: its parts, its cost and its cache misses",
 		Long: `Show prints the record of one call to a model. CALL is the id of the call, or its
 number in the order in which calls began. For a call that Carrel managed, it lists the sizes of
 the parts of the sent body: the part that the call before sent, too, the part that the client
