@@ -193,7 +193,7 @@ type CallPart struct {
 	Kind   manifest.Kind `json:"kind"`  // frame, message, or stub, which is text of Carrel in place of messages
 	Start  int           `json:"start"` // offset of the part in the body, in bytes
 	Bytes  int           `json:"bytes"`
-	Origin CallOrigin    `json:"origin"`           // who sent the part first
+	Origin CallOrigin    `json:"origin"`           // before, client or carrel: who sent the part first
 	Before string        `json:"before,omitempty"` // id of the call before, if that call sent the same part
 	Chain  string        `json:"chain,omitempty"`  // chain over the messages up to the end of the part
 }

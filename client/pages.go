@@ -68,7 +68,7 @@ func pages[T any](at api.Cursor, read func(at api.Cursor) (*api.List[T], error))
 		case page.Next == "":
 			return all, nil
 		case page.Next == at.After:
-			return nil, fmt.Errorf("%w: the page after %q is that page again", ErrReply, at.After)
+			return nil, fmt.Errorf("%w: the page after %q names itself as the next page", ErrReply, at.After)
 		}
 		at.After = page.Next
 	}

@@ -156,7 +156,7 @@ func plain(v reflect.Value) (string, error) {
 	case reflect.Int, reflect.Int64:
 		return strconv.FormatInt(v.Int(), 10), nil
 	default:
-		return "", fmt.Errorf("%v is neither in a path nor in a query", v.Type()) // not reached
+		return "", fmt.Errorf("internal error, please report it: a value of type %v cannot be in a path or a query", v.Type()) // not reached
 	}
 }
 

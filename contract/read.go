@@ -239,7 +239,8 @@ func (s *Contract) owns(name string) bool {
 	return source || ours(name)
 }
 
-// changed returns the error for a statement in another form that changes a name of contracts.
+// changed returns the error for a statement that changes a name of contracts, but is in no
+// form of this package.
 func changed(name string, column int) *SyntaxError {
 	return fault(column, "only statements of the forms that Carrel writes may change its lists", "%s is changed in another way", name)
 }

@@ -26,8 +26,8 @@ type act struct {
 	tail    int // the token of a particle that stands after the object, or 0
 }
 
-// recognize returns the request that begins at token i. With start, at the beginning of a
-// sentence, it also accepts words that may be nouns and words with a typing error.
+// recognize returns the request that begins at token i. start says that a sentence begins there:
+// then recognize also accepts words that may be nouns, and words with a typing error.
 func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if i >= end {
 		return act{}, false

@@ -248,7 +248,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"compress -o - --json -n", exitDone, ""},
 		{"compress SESSION --in FILE -n", exitUsage, "a stored session is named, too"},
 		{"compress --strategy best -n", exitUsage, `--strategy: "best" is none of account, `},
-		{"compress --target 0% -n", exitUsage, `--target: "0%" is no share from 0% to 100%`},
+		{"compress --target 0% -n", exitUsage, `--target: "0%" is no share of the conversation: want more than 0% and at most 100%`},
 		{"compress --target 101% -n", exitUsage, `--target: "101%" is no share`},
 		{"compress --target 100% -n", exitDone, ""},
 		{"compress --target 0 -n", exitUsage, `--target: "0" is no number of tokens`},
