@@ -34,8 +34,9 @@ func (e *Engine) Calls(ctx context.Context, scope governance.Scope, req *CallsRe
 }
 
 // Call returns the record of one call: the sent body, as far as it is recorded, the length of
-// the beginning that it shares with the call before it, the cost, and the cause of a cache miss. A call is named by its id, or by its number, which is its place in the order in
-// which the calls of the scope were begun. It fails with [store.ErrNotFound] if there is none.
+// the beginning that it shares with the call before it, the cost, and the cause of a cache miss.
+// A call is named by its id, or by its number in the order in which the calls of the scope were
+// begun. It fails with [store.ErrNotFound] if there is none.
 func (e *Engine) Call(ctx context.Context, scope governance.Scope, req *IDRequest) (*CallResult, error) {
 	return e.calls.Call(ctx, scope, req)
 }

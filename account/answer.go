@@ -13,7 +13,8 @@ const (
 	enough     = 60  // a question of this length is clear without the sentence before it
 )
 
-// earlier is how many replies before the last one an answer may refer to.
+// earlier is the number of replies before the last one to which an answer may
+// refer, too.
 const earlier = 3
 
 // A reply is the range of units, from (inclusive) and to (exclusive), with the
@@ -218,9 +219,9 @@ func picks(answer string) []byte {
 
 func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
-// offersOne reports whether a sentence states one of the options that marks
-// names by letter or digit: the sentence begins with the mark, or has it in
-// parentheses.
+// offersOne reports whether a sentence states one of the options whose
+// letters or digits are in marks: the sentence begins with one of them, or
+// has one in parentheses.
 func offersOne(sentence string, marks []byte) bool {
 	low := strings.TrimLeft(strings.ToLower(sentence), " *-")
 	for _, m := range marks {

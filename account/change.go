@@ -149,8 +149,8 @@ func field(in gjson.Result, keys ...string) string {
 }
 
 // hunks adds units for the lines that a change removes and adds: removed
-// lines below a minus, added lines below a plus. Their head is the unit with
-// that index.
+// lines below a minus, added lines below a plus. head is the index of their
+// head.
 func (r *reader) hunks(ch *change, head int32) {
 	old, now := linesOf(ch.old), linesOf(ch.now)
 	differ := differences(old, now)

@@ -61,9 +61,9 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 }
 
 // complaints returns the numbers of the lines that report a problem, and of
-// those that report one passed test or package. If a command passed, its
-// caller ignores these lines: the former are errors that a test logged on
-// purpose, and the outcome sums up the latter.
+// those that report one passed test or package. If a command passed,
+// callers ignore all of these lines: the problems are errors that a test
+// logged on purpose, and the outcome of the command sums up what passed.
 func complaints(output string) []int {
 	var all []int
 	n := 0

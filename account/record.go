@@ -93,8 +93,9 @@ func telling(key string) bool {
 	return false
 }
 
-// resultOf returns the ids, dates, amounts and states on top of a result that
-// the call does not have, or the first line of one that is no JSON.
+// resultOf returns the ids, dates, amounts and states at the top level of a
+// result in JSON, without those that are in the text of the call. If doc is no
+// JSON object, it returns first.
 func resultOf(doc gjson.Result, first, call string) string {
 	if !doc.IsObject() {
 		return text.Clip(text.Fold(first), mostRecord)

@@ -92,7 +92,7 @@ type CompressResult struct {
 	Decisions []pager.BlockDecision `json:"decisions"`
 }
 
-// A Todo is a thing to do.
+// A Todo is an entry of a to-do list.
 type Todo struct {
 	Content   string `json:"content"`
 	Status    string `json:"status"`

@@ -47,7 +47,8 @@ func (c *Client) messages(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// pages reads the pages after a cursor, to the end or to its limit.
+// pages reads the pages after the cursor at, to the end of the list or to the
+// limit of the cursor.
 func pages[T any](at api.Cursor, read func(at api.Cursor) (*api.List[T], error)) (*api.List[T], error) {
 	all := &api.List[T]{Items: []T{}}
 	limit := at.Limit

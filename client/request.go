@@ -102,7 +102,7 @@ func expand(path string, fields []field) (string, []field, error) {
 			return "", nil, fmt.Errorf("%s: %w", f.name, err)
 		}
 		if text == "" {
-			return "", nil, fmt.Errorf("%w: no %s is named", api.ErrRequest, f.name)
+			return "", nil, fmt.Errorf("%w: the request must name the %s", api.ErrRequest, f.name)
 		}
 		path = strings.ReplaceAll(path, at, segment(text))
 	}

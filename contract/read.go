@@ -83,7 +83,7 @@ func readMove(line string) (statement, bool) {
 	return st, ok && (Bucket(st.name).index() >= 0 || List(st.name).index() >= 0)
 }
 
-// readText reads a line that has words.
+// readText reads a line that is neither blank nor a comment, without its indentation.
 func (s *Contract) readText(text string) (statement, *SyntaxError) {
 	line := parseLine(text)
 	if line == nil || line.Err != nil {
@@ -179,7 +179,7 @@ func readRemember(descriptor, name, value, counted string, reasoned bool, text s
 // unquoted returns a text without its quotation marks.
 func unquoted(value string) string { return strings.Trim(value, `"`) }
 
-// columnOf returns the column of a quoted text.
+// columnOf returns the column at which the quoted text value stands in the line text.
 func columnOf(value, text string) int { return strings.Index(text, `"`+value+`"`) + 1 }
 
 func readChange(verb, value, name string, reasoned bool, text string) (statement, *SyntaxError) {

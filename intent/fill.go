@@ -533,8 +533,8 @@ func (f *filling) leads(m marker) bool {
 	return m.only || f.act.verb == Create || f.act.verb == Transform
 }
 
-// rest returns the slot of the words after a marker that is a whole value: the object slot if
-// that is still empty, or no slot.
+// rest returns the slot of the words after a marker that is itself the whole value of slot s:
+// the object slot if that is still empty, or no slot.
 func (f *filling) rest(s Slot) Slot {
 	if f.open() && f.pronoun == "" && f.act.verb == Explain && s == slotDepth {
 		return slotTarget

@@ -136,7 +136,8 @@ func refusal(e *jsonrpc.Error) error {
 	return fmt.Errorf("%w: the server says: %w", kind, e)
 }
 
-// join returns the texts of a resource, separated by line feeds.
+// join returns the texts of a resource, separated by line feeds. It fails if a content is no
+// text, or if the texts exceed limit bytes. what names the resource in errors.
 func join(what string, contents []*mcp.ResourceContents, limit int64) ([]byte, error) {
 	if len(contents) == 0 {
 		return nil, fail(artifact.ErrGone, what, "the server returned no content")

@@ -45,7 +45,7 @@ func examine(all []*conversation, files, folders []string) ([]*conversation, err
 		if c == nil {
 			var why string
 			if c, why = read(base, history); c == nil {
-				return nil, fmt.Errorf("exam of %s: %s", s.Conversation, why)
+				return nil, fmt.Errorf("read the conversation of the exam of %s: %s", s.Conversation, why)
 			}
 			c.alone = true
 			known[id], all = c, append(all, c)

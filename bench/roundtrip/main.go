@@ -88,7 +88,7 @@ func run(ctx context.Context, folders []string, verbose, judge bool) (broken int
 	return b.broken, nil
 }
 
-// A bench counts results and broken promises.
+// A bench has the settings of a run, and counts its results and the promises that were broken.
 type bench struct {
 	path    string
 	verbose bool

@@ -68,7 +68,7 @@ type classes struct {
 	pages [][256]class
 }
 
-// allClasses makes the table of classes once.
+// allClasses returns the table of classes, which it makes at the first use.
 var allClasses = sync.OnceValue(func() *classes {
 	c, err := newClasses(classTable)
 	if err != nil {

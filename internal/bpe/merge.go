@@ -9,7 +9,7 @@ import (
 type merger struct {
 	*vocabulary
 	fits  []uint64 // remembered answers of adjacent, by hash
-	steps int      // what was done so far: names looked up, pairs judged, pairs merged
+	steps int      // number of steps so far: names looked up, pairs judged, pairs merged
 
 	stuck         bool     // backtracking took too many steps in the piece
 	tokens, ahead []token  // of two windows
