@@ -251,7 +251,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"compress --target 0% -n", exitUsage, `--target: "0%" is no share of the conversation: want more than 0% and at most 100%`},
 		{"compress --target 101% -n", exitUsage, `--target: "101%" is no share`},
 		{"compress --target 100% -n", exitDone, ""},
-		{"compress --target 0 -n", exitUsage, `--target: "0" is no number of tokens`},
+		{"compress --target 0 -n", exitUsage, `--target: "0" is no target: want a number of tokens above 0`},
 		{"compress --probe-min 1.1 -n", exitUsage, `--probe-min: "1.1" is above 1`},
 		{"compress --probe-min 1 --strategy window -n", exitDone, ""},
 		{"config shw", exitUsage, `unknown command "shw" for "carrel config"`},
