@@ -165,8 +165,8 @@ type (
 // A List is a list or one page of it.
 type List[T any] = api.List[T]
 
-// Items returns the entries of l, or err if it is not nil. It wraps the two
-// results of a job.
+// Items returns the entries of l, or err if it is not nil. A caller passes it
+// the two results of a job, as in Items(e.Sessions(ctx, scope, req)).
 func Items[T any](l *List[T], err error) ([]T, error) { return api.Items(l, err) }
 
 // The strategies of compression; see package api.
@@ -213,5 +213,5 @@ var (
 )
 
 // SealedOf reads and verifies the document of r. If err is not nil, it
-// returns err. It wraps the two results of [Engine.Manifest].
+// returns err. A caller passes it the two results of [Engine.Manifest].
 func SealedOf(r *ManifestResult, err error) (*manifest.Sealed, error) { return api.SealedOf(r, err) }

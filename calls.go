@@ -34,27 +34,28 @@ func (e *Engine) Calls(ctx context.Context, scope governance.Scope, req *CallsRe
 }
 
 // Call returns the record of one call: the sent body, as far as it is recorded, the length of
-// the beginning that it shares with the call before it, the cost, and the cause of a cache miss. A call is named by its id, or by its number, which is its place in the order in
-// which the calls of the scope were begun. It fails with [store.ErrNotFound] if there is none.
+// the beginning that it shares with the call before it, the cost, and the cause of a cache miss.
+// A call is named by its id, or by its number in the order in which the calls of the scope were
+// begun. It fails with [store.ErrNotFound] if there is none.
 func (e *Engine) Call(ctx context.Context, scope governance.Scope, req *IDRequest) (*CallResult, error) {
 	return e.calls.Call(ctx, scope, req)
 }
 
-// Report sums up the requests of clients to models and the requests that Carrel
-// sent in their place, separately for sessions that Carrel managed, for sessions that it left
-// alone for comparison, and for all others.
+// Report sums up the requests of clients to models and the requests that Carrel sent in their
+// place. It counts separately sessions that Carrel managed, for sessions that it left alone
+// for comparison, and for all others.
 func (e *Engine) Report(ctx context.Context, scope governance.Scope, req *ReportRequest) (*ReportResult, error) {
 	return e.calls.Report(ctx, scope, req)
 }
 
-// Rewrites returns the rewrites of a session: the messages that were sent to
-// models in place of the client's. A caller sends the same again.
+// Rewrites returns the rewrites of a session: the messages that were sent to models in place of
+// the client's messages. A caller that sends the conversation again sends these bytes again.
 func (e *Engine) Rewrites(ctx context.Context, scope governance.Scope, req *SessionRequest) (*RewritesResult, error) {
 	return e.calls.Rewrites(ctx, scope, req)
 }
 
-// KeepRewrite stores the messages that are about to be sent in place of a
-// client's, durably. They are erased with the session.
+// KeepRewrite stores durably the messages that are about to be sent in place of a client's
+// messages. They are erased with the session.
 func (e *Engine) KeepRewrite(ctx context.Context, scope governance.Scope, req *KeepRewriteRequest) (*KeepRewriteResult, error) {
 	return e.calls.KeepRewrite(ctx, scope, req)
 }

@@ -109,7 +109,7 @@ type Engine struct {
 // it after the last job has returned. opts may be nil.
 func New(s store.Store, opts *Options) (*Engine, error) {
 	if s == nil {
-		return nil, errors.New("carrel: no store")
+		return nil, errors.New("carrel: New needs a store: the first argument is nil")
 	}
 	if opts == nil {
 		opts = new(Options)
@@ -125,7 +125,8 @@ func New(s store.Store, opts *Options) (*Engine, error) {
 	return furnish(&base.Base{Store: s, Opts: o}, shared, new(hold.Memory)), nil
 }
 
-// furnish returns an engine with all its rooms.
+// furnish returns an engine over b, with the parts of package internal/engine that do its
+// jobs.
 func furnish(b *base.Base, shared *stacks.Shared, memory *hold.Memory) *Engine {
 	b.Store = memory.Sessions.Over(b.Store)
 	r := &record.Recorder{Desk: &hold.Desk{Stacks: &stacks.Stacks{Base: b, Shared: shared}, Memory: memory}}
@@ -151,8 +152,9 @@ func (e *Engine) As(actor governance.Actor, s store.Store) *Engine {
 	return furnish(b, e.shared, e.memory)
 }
 
-// FinishJobs finishes the jobs of a scope that other processes have begun and left, each for its
-// actor, and returns the names of those that it finished. It continues after a job that fails.
+// FinishJobs finishes the purges of a scope that other processes began and did not finish,
+// each as the actor who began it. It returns the names of the jobs that it finished. If one
+// fails, it still tries the others.
 func (e *Engine) FinishJobs(ctx context.Context, scope governance.Scope) (finished []string, err error) {
 	open, err := e.base.Store.OpenJobs(ctx, scope)
 	if err != nil {

@@ -27,8 +27,8 @@ type Options struct {
 	// [pager.DefaultWeights].
 	Weights pager.Weights
 
-	// Cuts are the scores that separate the directives. The default is
-	// [pager.DefaultCuts].
+	// Cuts are the scores from which a block is retained or paged; below both
+	// it is evicted. The default is [pager.DefaultCuts].
 	Cuts pager.Cuts
 
 	// Tools describes the tools of agents to the rules. The default is the
@@ -47,8 +47,9 @@ type Options struct {
 	// The default is [facts.DefaultModel].
 	Model *facts.Model
 
-	// Prior weights the units of an account independently of later need. The
-	// default is [account.DefaultPrior].
+	// Prior estimates from the features of a unit how likely a reader must
+	// know it. An account combines this with Model. The default is
+	// [account.DefaultPrior].
 	Prior *account.Prior
 
 	// Trigger sets when a pass is due, the target of a pass, and the floor

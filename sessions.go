@@ -36,8 +36,8 @@ func (e *Engine) RestoreSession(ctx context.Context, scope governance.Scope, req
 // Afterwards a recall or an import of the conversation fails with [ErrGone];
 // [ImportRequest.Anew] allows the import.
 //
-// Sessions whose contract inherited from its contract keep their inheritance;
-// the result names them.
+// Sessions whose contract inherited from the purged session's contract keep
+// what they inherited; the result names them.
 func (e *Engine) PurgeSession(ctx context.Context, scope governance.Scope, req *SessionRequest) (*SessionRemoval, error) {
 	return e.sessions.PurgeSession(ctx, scope, req)
 }

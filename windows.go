@@ -29,8 +29,8 @@ func (e *Engine) Brief(ctx context.Context, scope governance.Scope, req *BriefRe
 //
 // # Strategies
 //
-// Account is the default. It, importance, pager and window only take blocks
-// out: account, importance and pager by rule and score, window the oldest
+// The strategies account (the default), importance, pager and window only
+// take blocks out: the first three by rule and score, window the oldest
 // first.
 //
 // Anchored, hybrid, regenerative and opaque replace all but the last few
@@ -89,8 +89,9 @@ func (e *Engine) Discard(ctx context.Context, scope governance.Scope, req *Disca
 	return e.windows.Discard(ctx, scope, req)
 }
 
-// DiffSession says how the window of a session at one moment became that at a later one: the
-// operations between both, and every block that is not as it was. It reads the journal.
+// DiffSession compares the window of a session at two moments. It returns the
+// operations between them, and every block whose state or pin differs. It reads only
+// the journal.
 func (e *Engine) DiffSession(ctx context.Context, scope governance.Scope, req *DiffSessionRequest) (*SessionDelta, error) {
 	return e.windows.DiffSession(ctx, scope, req)
 }
@@ -195,18 +196,18 @@ func (e *Engine) Trigger(ctx context.Context, scope governance.Scope, req *Trigg
 }
 
 // Undo takes back the last operation of a session that is not undone yet, and
-// restores window and pins exactly. The request may name an operation only if
-// it is that one. Imports cannot be undone.
+// restores window and pins exactly. If the request names an operation, it
+// must be that last one. Imports cannot be undone.
 func (e *Engine) Undo(ctx context.Context, scope governance.Scope, req *UndoRequest) (*UndoResult, error) {
 	return e.windows.Undo(ctx, scope, req)
 }
 
 // Why returns the decisions about a block, each with its rule or the inputs
-// of its score, the rule and the score of now, and for the block's names and
-// lines the probability that the agent needs them again, with the reasons,
-// and whether they are in the window. If the last pass made an account, it
-// returns the same for the units of the block, with their cost and the
-// smallest target that includes a missing unit.
+// of its score, and the rule and the score that it would have now. For the
+// block's names and lines it returns the probability that the agent needs
+// them again, with the reasons, and whether they are in the window. If the
+// last pass made an account, it returns the same for the units of the block,
+// with their cost and the smallest target that includes a missing unit.
 func (e *Engine) Why(ctx context.Context, scope governance.Scope, req *BlockRequest) (*WhyResult, error) {
 	return e.windows.Why(ctx, scope, req)
 }

@@ -13,10 +13,12 @@ const (
 	enough     = 60  // a question of this length is clear without the sentence before it
 )
 
-// earlier is how many replies before the last one an answer may refer to.
+// earlier is the number of replies before the last one to which an answer may
+// refer, too.
 const earlier = 3
 
-// A reply has the sentences that an agent ended a turn with, units from to to.
+// A reply is the range of units, from (inclusive) and to (exclusive), with the
+// sentences that ended an agent's turn.
 type reply struct{ from, to int32 }
 
 // bind connects the user's answers with the text of the agent that they refer
@@ -46,8 +48,8 @@ func (r *reader) bind() {
 
 // asked returns the index of the first sentence that the beginning of a user's
 // message refers to, and the number of such sentences. whole reports whether
-// said is the whole message. replies are those of the agent before it, the
-// last one at the end.
+// said is the whole message. replies are the agent's replies before the
+// message, the newest last. There must be at least one.
 func (r *reader) asked(said string, whole bool, replies []reply) (first, n int32) {
 	last := replies[len(replies)-1]
 	lead := said
@@ -91,7 +93,8 @@ func (r *reader) asked(said string, whole bool, replies []reply) (first, n int32
 	return r.fitting(last.to - 1)
 }
 
-// fitting returns the unit at an index and 1, or 0 and 0 if it is too long.
+// fitting returns the range of one unit: its index at, and 1. It returns 0 and
+// 0 if the unit is longer than mostAsked.
 func (r *reader) fitting(at int32) (first, n int32) {
 	if len(r.units[at].Text) > mostAsked {
 		return 0, 0
@@ -99,7 +102,7 @@ func (r *reader) fitting(at int32) (first, n int32) {
 	return at, 1
 }
 
-// bytesOf returns the bytes of units.
+// bytesOf returns the length of the text of units[from:to], in bytes.
 func (r *reader) bytesOf(from, to int32) (n int) {
 	for i := from; i < to; i++ {
 		n += len(r.units[i].Text)
@@ -107,7 +110,8 @@ func (r *reader) bytesOf(from, to int32) (n int) {
 	return n
 }
 
-// find returns the index of the last sentence of a reply that is so, or -1.
+// find returns the index of the last sentence of a reply for which so returns
+// true, or -1.
 func (r *reader) find(in reply, so func(sentence string) bool) int32 {
 	for i := in.to - 1; i >= in.from; i-- {
 		if so(r.units[i].Text) {
@@ -117,7 +121,9 @@ func (r *reader) find(in reply, so func(sentence string) bool) int32 {
 	return -1
 }
 
-// options returns the sentences of a reply that state options.
+// options returns the range of the sentences in a reply that state one of the
+// options with the given marks (letters or digits): the first index and the
+// number. It returns 0 and 0 if there are none.
 func (r *reader) options(in reply, marks []byte) (first, n int32) {
 	first, last := int32(-1), int32(-1)
 	for i := in.from; i < in.to; i++ {
@@ -147,7 +153,7 @@ func leadEnd(said string) int {
 	return len(said)
 }
 
-// asksIn reports whether a question stands in a text.
+// asksIn reports whether a text contains a question.
 func asksIn(said string) bool { return asking(said) || strings.Contains(said, "? ") }
 
 // proposes reports whether a sentence proposes something.
@@ -168,8 +174,9 @@ func refersBack(answer string) bool {
 	return strings.Contains(low, "propos") || strings.Contains(low, "suggest") || strings.Contains(low, "as you said") || strings.Contains(low, "you recommend")
 }
 
-// agrees reports whether an answer begins with yes, no or an equivalent, or
-// has a yes or a no.
+// agrees reports whether an answer accepts or refuses something: it begins
+// with yes, no or an equivalent, has "yes" anywhere, or has "no" among its
+// first three words.
 func agrees(answer string) bool {
 	for n, word := range strings.Fields(strings.ToLower(answer)) {
 		word = strings.Trim(word, ".,!;:")
@@ -180,8 +187,8 @@ func agrees(answer string) bool {
 	return false
 }
 
-// answering reports whether a word at the beginning of a message answers a
-// question.
+// answering reports whether a word, as the first of a message, shows that the
+// message answers a question.
 func answering(word string) bool {
 	switch word {
 	case "yes", "no", "ok", "okay", "fine", "good", "agreed", "do", "right", "correct", "yep", "yeah", "nope", "please", "sure", "exactly", "go", "as",
@@ -212,8 +219,9 @@ func picks(answer string) []byte {
 
 func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
-// offersOne reports whether a sentence states one of the options: it begins
-// with its letter or digit, or has it in parentheses.
+// offersOne reports whether a sentence states one of the options whose
+// letters or digits are in marks: the sentence begins with one of them, or
+// has one in parentheses.
 func offersOne(sentence string, marks []byte) bool {
 	low := strings.TrimLeft(strings.ToLower(sentence), " *-")
 	for _, m := range marks {

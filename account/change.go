@@ -15,8 +15,8 @@ import (
 // parsed returns the arguments of a call.
 func parsed(c transcript.ToolCall) gjson.Result { return gjson.ParseBytes(c.Input) }
 
-// mostSaid is the largest number of lines of a wholly written file that still
-// counts as a change, line by line.
+// mostSaid is the largest number of lines of a wholly new text that hunks
+// adds as added lines. A longer text is added in the form of a file.
 const mostSaid = 12
 
 // edit adds a call that changes files: the files, errors, and the lines that
@@ -148,8 +148,9 @@ func field(in gjson.Result, keys ...string) string {
 	return ""
 }
 
-// hunks adds the lines that differ: removed lines below a minus, added lines
-// below a plus.
+// hunks adds units for the lines that a change removes and adds: removed
+// lines below a minus, added lines below a plus. head is the index of their
+// head.
 func (r *reader) hunks(ch *change, head int32) {
 	old, now := linesOf(ch.old), linesOf(ch.now)
 	differ := differences(old, now)
@@ -240,8 +241,8 @@ func withoutEnds(old, now []string) (was, is []string) {
 	return old, now
 }
 
-// commonBehind returns for each pair of positions the length of the longest
-// common subsequence of the two rests.
+// commonBehind returns for each pair of indexes i, k the length of the
+// longest common subsequence of old[i:] and now[k:].
 func commonBehind(old, now []string) [][]int32 {
 	common := make([][]int32, len(old)+1)
 	for i := range common {

@@ -60,9 +60,10 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	r.output(kind, printed, head, u.Failed, but)
 }
 
-// complaints returns the numbers of lines that report problems, or one test or
-// package that passed. Callers ignore them in the output of commands that
-// passed: errors that a test logged, and what the outcome sums up.
+// complaints returns the numbers of the lines that report a problem, and of
+// those that report one passed test or package. If a command passed,
+// callers ignore all of these lines: the problems are errors that a test
+// logged on purpose, and the outcome of the command sums up what passed.
 func complaints(output string) []int {
 	var all []int
 	n := 0
@@ -86,8 +87,8 @@ func onePassed(line string) bool {
 	return line == "PASS"
 }
 
-// limits adds the numeric arguments of a command call beside its line, such
-// as a timeout.
+// limits adds a unit with the numeric arguments that a call has beside its
+// command line, such as a timeout.
 func (r *reader) limits(c transcript.ToolCall, head int32) {
 	var all []string
 	parsed(c).ForEach(func(key, v gjson.Result) bool {
@@ -110,9 +111,10 @@ func middle(line string) string {
 	return text.Head(line, mostCommand*3/4) + " … " + text.Tail(line, mostCommand/4)
 }
 
-// shown returns the file that a command line shows: the only one, or the last
-// if all are written for people; otherwise "". Beside a file written for
-// people the line may list other things.
+// shown returns the path of the file whose content a command line prints, or
+// "". If it prints several files, all must be written for people, such as
+// Markdown, and shown returns the last. A line that also lists files or
+// prints other text counts only if its file is written for people.
 func shown(l *shell.Line) string {
 	path, lists := "", false
 	for i := range l.Commands {
@@ -140,7 +142,8 @@ func shown(l *shell.Line) string {
 	return path
 }
 
-// line returns the parsed shell line, or nil if whole is none.
+// line returns the parsed form of the command line whole, or nil if it cannot
+// be parsed.
 func (r *reader) line(whole string) *shell.Line {
 	l, known := r.lines[whole]
 	if !known {
@@ -166,7 +169,8 @@ func (r *reader) inProject(line string) string {
 	return r.short(line)
 }
 
-// shows reports whether a command line only displays things.
+// shows reports whether a command line only prints things and changes
+// nothing.
 func shows(l *shell.Line) bool {
 	for i := range l.Commands {
 		if c := &l.Commands[i]; !c.Looks() && !c.Silent() {

@@ -15,15 +15,17 @@ func newPlan(r *Request) *Plan {
 	}
 }
 
-// date records the budget from which on a unit is kept.
+// date records, for a unit that was not kept before, that the plan keeps it
+// from a budget of p.top tokens on, and the unit's worth per byte at that
+// time.
 func (p *planning) date(i int, rate int64) {
 	if p.p.From[i] == 0 {
 		p.p.From[i], p.p.Rate[i] = p.top, rate
 	}
 }
 
-// reach records that no plan is smaller: the units so far are kept from this
-// budget on.
+// reach records that every plan has at least this size, so that the smallest
+// budget of each unit kept until now is this one.
 func (p *planning) reach(least token.Count) {
 	p.top = max(p.top, least)
 	for i, from := range p.p.From {

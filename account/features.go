@@ -54,7 +54,8 @@ const (
 	well
 )
 
-// cueWords maps words to the meaning of the sentence that has them.
+// cueWords maps a word to the meaning that it gives to its sentence, as a bit: it
+// demands something, gives a decision or reason, or reports something bad or good.
 var cueWords = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
 	m := make(map[string]uint8)
 	for what, words := range map[uint8]string{
@@ -71,7 +72,7 @@ var cueWords = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
 	return m
 }}
 
-// says returns the meanings of the words in s.
+// says returns the meanings of the cue words in s, as a set of bits.
 func says(s string) uint8 {
 	words := cueWords.Get()
 	var r uint8
@@ -240,8 +241,8 @@ func saysBin(u *Unit) uint8 {
 	return 2
 }
 
-// age returns the bin of the unit's age, person for a user's words, and
-// person+1 for a reply.
+// age returns the bin of an age feature for a unit: person for a user's words,
+// person+1 for an agent's reply or a rule, and otherwise the given bin age.
 func age(u *Unit, age, person uint8) uint8 {
 	switch {
 	case u.Kind == Words:

@@ -193,8 +193,8 @@ func TestPriorsThatAreNone(t *testing.T) {
 		{"no number", whole[:failedAt] + strings.Replace(whole[failedAt:], "no=", "no=x", 1), `line 2 of a prior: "no=x`},
 		{"a bin too many", whole[:failedAt] + strings.Replace(whole[failedAt:], "\nbinds", " maybe=1\nbinds", 1), `line 2 of a prior: "maybe=1": want the weights of no, yes`},
 		{"another order", "failed yes=1 no=1", `line 1 of a prior: "yes=1"`},
-		{"a feature too few", replaced("again ", "# again "), "feature again: 0 weights, 2 bins"},
-		{"too large a weight", "failed no=16001 yes=0\n", "feature kind: 0 weights"},
+		{"a feature too few", replaced("again ", "# again "), "feature again: has 0 weights, want one for each of its 2 bins"},
+		{"too large a weight", "failed no=16001 yes=0\n", "feature kind: has 0 weights"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := account.ParsePrior(test.text); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -20,7 +20,8 @@ type Place struct {
 	touched int
 }
 
-// git records the state of the working tree from a command.
+// git records the effects of a line's git commands on the working tree:
+// branch, commits, pushes.
 func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 	if o.Commit == nil && o.Verdict != outcome.Failed {
 		o.Commit = quietCommit(line, t.line(line), output)
@@ -75,8 +76,9 @@ func whereGit(l *shell.Line) string {
 	return at
 }
 
-// quietCommit returns the last commit that a command line made without
-// output, with its hash if a later command of the line prints it.
+// quietCommit returns the last commit that a command line made with git
+// commit, if git printed nothing about it. It has the hash if a later command
+// of the line prints it.
 func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
 	subject := ""
 	for i := range l.Commands {
@@ -93,7 +95,7 @@ func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
 }
 
 // messageOf returns the message of a commit command: from its arguments, or
-// from the text after the line if it is read from there.
+// from the here-document of the whole command if the arguments refer to that.
 func messageOf(whole string, args []string) (message string) {
 	for k, a := range args {
 		if long, ok := strings.CutPrefix(a, "--message="); ok {

@@ -138,7 +138,7 @@ func (p *planning) begin() {
 	p.fixed = p.p.Tokens
 }
 
-// spent returns the tokens beside the fixed parts.
+// spent returns the tokens of the plan without its fixed parts.
 func (p *planning) spent() token.Count { return p.p.Tokens - p.fixed }
 
 // keepWhole keeps a block whole.
@@ -160,16 +160,18 @@ func (p *planning) mark(i int) {
 	}
 }
 
-// open puts a text in place of a block.
+// open records that a text stands in place of block i.
 func (p *planning) open(i int) {
 	p.p.Opened[i] = true
 	p.p.Tokens += p.opening(i)
 }
 
-// opening returns the tokens of a text in place of a block that has none of its units.
+// opening returns the tokens of the text in place of block i before it has a
+// unit: framing and id.
 func (p *planning) opening(i int) token.Count { return p.Blocks[i].Frame + p.Blocks[i].Mark }
 
-// ready reports whether a unit of a block may be kept.
+// ready reports whether unit i may still be kept by itself: it is not kept
+// yet, and nothing else in the window says the same.
 func (p *planning) ready(i int) bool {
 	b := p.Units[i].Block
 	if later := p.Units[i].Later; later > 0 && !p.Blocks[p.Units[later].Block].Absent {
@@ -377,8 +379,8 @@ func (o *offers) pop() {
 	}
 }
 
-// shell reports whether a unit is meaningless alone and needs one of the
-// units below it.
+// shell reports whether a unit, such as a heading with text below it, is
+// meaningless alone. It is kept only together with a unit below it.
 func (p *planning) shell(i int) bool {
 	u := &p.Units[i]
 	return u.Opens || u.Title && len(p.Worth.kids.of(i)) > 0
@@ -436,8 +438,8 @@ func (p *planning) run() {
 	}
 }
 
-// lengthensTail reports whether the newest block that is not whole should be
-// kept whole.
+// lengthensTail reports whether the newest block that is not whole fits into
+// the share of the tokens for whole blocks at the end.
 func (p *planning) lengthensTail() bool {
 	for p.tail > 0 && (p.p.Whole[p.tail-1] || p.Blocks[p.tail-1].Absent) {
 		p.tail--
@@ -449,8 +451,8 @@ func (p *planning) lengthensTail() bool {
 	return !b.Cut && p.onTail+b.Tokens <= p.spent()/tailShare
 }
 
-// names reports whether the call and the id of an otherwise absent block
-// should be kept.
+// names reports whether the next call and id to keep, those of the newest
+// block that is otherwise absent, fit into the share of the tokens for ids.
 func (p *planning) names() bool {
 	for p.named > 0 && p.call(p.named-1) < 0 {
 		p.named--
@@ -458,7 +460,9 @@ func (p *planning) names() bool {
 	return p.named > 0 && p.onIDs+p.opening(p.named-1) <= p.spent()/idShare
 }
 
-// call returns the first call of an absent block, or -1.
+// call returns the index of the first call of block b that may be kept, or
+// -1. A block that is whole, has a text in its place, or must stay out of the
+// window has none.
 func (p *planning) call(b int) int {
 	if p.p.Whole[b] || p.p.Opened[b] || p.Blocks[b].Absent {
 		return -1
@@ -471,7 +475,8 @@ func (p *planning) call(b int) int {
 	return -1
 }
 
-// name keeps that call, and reports whether it fits.
+// name keeps the call and the id that names found, and reports whether they
+// fit.
 func (p *planning) name() bool {
 	before := p.p.Tokens
 	fits := p.take(p.call(p.named - 1))

@@ -39,15 +39,15 @@ func NewPrior(weights [][]int) (*Prior, error) {
 	p := &Prior{}
 	all := Features()
 	if len(weights) != len(all) {
-		return nil, fmt.Errorf("weights of %d features: there are %d", len(weights), len(all))
+		return nil, fmt.Errorf("the weights have %d features, but this version has %d: fit them again, as doc/design/account.md describes", len(weights), len(all))
 	}
 	for i, f := range all {
 		if len(weights[i]) != len(f.Bins) {
-			return nil, fmt.Errorf("feature %s: %d weights, %d bins", f.Name, len(weights[i]), len(f.Bins))
+			return nil, fmt.Errorf("feature %s: has %d weights, want one for each of its %d bins", f.Name, len(weights[i]), len(f.Bins))
 		}
 		for k, w := range weights[i] {
 			if w < -heaviest || w > heaviest {
-				return nil, fmt.Errorf("feature %s: %s=%d is no weight from -%d to %[4]d", f.Name, f.Bins[k], w, heaviest)
+				return nil, fmt.Errorf("feature %s: %s=%d is out of range: want a weight from -%d to %[4]d", f.Name, f.Bins[k], w, heaviest)
 			}
 		}
 		p.weights[i] = append([]int(nil), weights[i]...)

@@ -65,7 +65,7 @@ func passages(prose string) []passage {
 	return out
 }
 
-// sentences splits a line of prose that is long.
+// sentences splits a long line of prose into its sentences. A shorter line is one passage.
 func sentences(line string) []passage {
 	if len(line) <= longLine {
 		return []passage{{text: line, title: strings.HasPrefix(strings.TrimSpace(line), "#")}}
@@ -79,8 +79,9 @@ func sentences(line string) []passage {
 	return out
 }
 
-// sentenceEnd returns how many bytes the first sentence of a line has. One that goes on and
-// on ends between two words, or, if it has no words, between two characters.
+// sentenceEnd returns how many bytes the first sentence of a line has. A sentence that is
+// too long for a unit is cut between two words, or, if it has no words, between two
+// characters.
 func sentenceEnd(line string) int {
 	for i := range len(line) {
 		switch c := line[i]; {

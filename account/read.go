@@ -76,8 +76,8 @@ func newReader(msgs []transcript.Message, o *Options) *reader {
 	return r
 }
 
-// date sets for each unit the numbers of later calls and turns, and marks the
-// user's first message.
+// date sets the fields Calls and Turns of each unit, and marks the units of
+// the user's first message.
 func (r *reader) date() {
 	task := int32(-1)
 	for i := range r.units {
@@ -234,8 +234,8 @@ func (r *reader) call(c transcript.ToolCall) {
 	}
 }
 
-// said returns the text of a result without text that agents add for the
-// model.
+// said returns the text of a result without the parts between
+// <system-reminder> tags, which an agent's program adds for the model.
 func said(res transcript.ToolResult) string {
 	s, _ := tool.Printed(res.Text())
 	for {
@@ -428,8 +428,8 @@ func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.To
 	}
 }
 
-// report adds the report of a sub-agent or the text of a page, below a line
-// that separates it from the arguments.
+// report adds the report of a sub-agent or the text of a web page, below a
+// line that separates it from the arguments.
 func (r *reader) report(said string, head int32) {
 	if strings.TrimSpace(said) != "" {
 		r.prose(Report, said, r.add(Unit{Kind: Sign, Head: head, Text: arrow + "reported:"}))

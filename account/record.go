@@ -93,8 +93,9 @@ func telling(key string) bool {
 	return false
 }
 
-// resultOf returns the ids, dates, amounts and states on top of a result that
-// the call does not have, or the first line of one that is no JSON.
+// resultOf returns the ids, dates, amounts and states at the top level of a
+// result in JSON, without those that are in the text of the call. If doc is no
+// JSON object, it returns first.
 func resultOf(doc gjson.Result, first, call string) string {
 	if !doc.IsObject() {
 		return text.Clip(text.Fold(first), mostRecord)
@@ -115,14 +116,15 @@ func resultOf(doc gjson.Result, first, call string) string {
 	return strings.Join(all, ", ")
 }
 
-// recorded adds a record. One of the same call replaces the earlier one.
+// recorded adds a record. It replaces an earlier record of the same call.
 func (t *tracker) recorded(r record) {
 	t.from[t.here] = true
 	t.records = append(slices.DeleteFunc(t.records, func(o record) bool { return o.call == r.call }), r)
 }
 
-// newestRecords returns lines with the newest records, which take a limited
-// part of the conversation, and the number of the others.
+// newestRecords returns the newest records as lines, no more than a limited
+// share of the conversation's bytes, and the number of the records that are
+// left out.
 func (t *tracker) newestRecords() (lines []string, more int) {
 	room := max(leastRecords, t.bytes()/recordShare)
 	for i, r := range slices.Backward(t.records) {

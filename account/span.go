@@ -13,9 +13,9 @@ const (
 	mostSpan      = 200 // bytes
 )
 
-// file adds a file or a part of one: prose with its headings, other files as
-// spans. Lines that a later copy of the same file repeats are kept only
-// there.
+// file adds the text of a file or of a part of one: prose with its headings,
+// other files as spans. If a later unit has the same lines of the same file,
+// only that later unit is kept.
 func (r *reader) file(kind Kind, path, body string, head int32) {
 	from := len(r.units)
 	if forPeople(path) {
@@ -76,7 +76,8 @@ func forPeople(path string) bool {
 // proseFiles are the extensions of files written for people.
 var proseFiles = map[string]bool{".md": true, ".mdx": true, ".markdown": true, ".txt": true, ".rst": true, ".adoc": true}
 
-// withoutPlace splits a span into the number of its first line and its text.
+// withoutPlace splits the text of a span into the line number at its
+// beginning, "" if it has none, and the rest.
 func withoutPlace(s string) (number, said string) {
 	bare := strings.TrimLeft(s, " ")
 	if n := text.Digits(bare); n > 0 && strings.HasPrefix(bare[n:], ": ") {
@@ -100,7 +101,7 @@ func noise(line string) bool {
 	return 3*letters < len(line)
 }
 
-// leastNoise is the shortest length of such a line.
+// leastNoise is the length, in bytes, from which a line may be noise.
 const leastNoise = 80
 
 // spans adds the lines of a file as spans: statements with the comments above
@@ -199,8 +200,8 @@ func (s *spanner) flush() {
 	s.unit.First = false
 }
 
-// numbered splits a line into the number that a tool put before it and the
-// rest; without a number, the first result is "".
+// numbered splits a line into the line number that a tool put before it and
+// the rest. Without such a number, the first result is "".
 func numbered(line string) (number, bare string) {
 	rest := strings.TrimLeft(line, " ")
 	if n := text.Digits(rest); n > 0 {

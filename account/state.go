@@ -96,8 +96,9 @@ type failing struct {
 	order         int // number of user messages before it
 }
 
-// alike reports whether a command of b may fix a failure of a, as make
-// lint-fix does for make lint. A path and a path below it are different.
+// alike reports whether a command with the keys b may fix a failure of one
+// with the keys a, as make lint-fix does for make lint. A path and a path
+// below it are different.
 func alike(a, b []string) bool {
 	begins := func(x, y string) bool {
 		rest, found := strings.CutPrefix(x, y)
@@ -113,7 +114,8 @@ func alike(a, b []string) bool {
 	return false
 }
 
-// again reports whether now repeats then with the same options or fewer.
+// again reports whether the command now repeats the command then, with the
+// same options or fewer.
 func again(now, then failing) bool {
 	return slices.ContainsFunc(now.keys, func(k string) bool { return slices.Contains(then.keys, k) }) &&
 		!slices.ContainsFunc(now.options, func(o string) bool { return !slices.Contains(then.options, o) })
@@ -148,7 +150,8 @@ func (t *tracker) speaks(m *transcript.Message, kind transcript.Kind) {
 	}
 }
 
-// notice removes sub-agents from the list that a message reports as ended.
+// notice takes the sub-agents that a message reports as ended off the list of
+// running ones.
 func (t *tracker) notice(said string) {
 	for id := range t.running {
 		if strings.Contains(said, id) {
@@ -183,7 +186,7 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 	}
 }
 
-// started records a command without a result.
+// started records a command whose result the conversation does not have.
 func (t *tracker) started(c transcript.ToolCall) {
 	whole := tool.Line(c)
 	if keys := programs(t.line(whole)); len(keys) > 0 {
@@ -312,8 +315,8 @@ func options(l *shell.Line) []string {
 	return all
 }
 
-// forget removes a file, or the files of a folder or a pattern, from the
-// changed files.
+// forget removes from the changed files the one with that name, or those that
+// are in a folder or match a pattern.
 func (t *tracker) forget(name string) {
 	gone := func(f string) bool {
 		fits, err := path.Match(name, f)
@@ -322,8 +325,9 @@ func (t *tracker) forget(name string) {
 	t.files, t.loose = slices.DeleteFunc(t.files, gone), slices.DeleteFunc(t.loose, gone)
 }
 
-// rename renames changed files of a folder, and removes a file with the old
-// name. It reports whether there was such a folder.
+// rename records that a path got another name. If it is a folder with changed
+// files, they get their new paths; a changed file with the old name is
+// forgotten. rename reports whether it was such a folder.
 func (t *tracker) rename(from, to string) (folder bool) {
 	for _, list := range [...][]string{t.files, t.loose} {
 		for i, f := range list {
@@ -363,8 +367,9 @@ func (t *tracker) effects(l *shell.Line) {
 	}
 }
 
-// programs returns the key by which command lines count as attempts at the
-// same thing: the programs, each with its first argument that is no option.
+// programs returns the programs of a command line, each with its first
+// argument that is no option. Command lines with equal lists count as
+// attempts at the same thing.
 func programs(l *shell.Line) []string {
 	var all []string
 	for i := range l.Commands {
@@ -378,7 +383,7 @@ func programs(l *shell.Line) []string {
 	return all
 }
 
-// bytes returns the bytes of all units.
+// bytes returns the total length of the texts of all units, in bytes.
 func (t *tracker) bytes() int {
 	n := 0
 	for i := range t.units {

@@ -43,7 +43,8 @@ func number(cell string) bool {
 	return digits > 0
 }
 
-// names reports whether head has the column names of row.
+// names reports whether the cells of head are column names for those of row:
+// equally many, no numbers in head, and at least one in row.
 func names(head, row []string) bool {
 	if len(head) == 0 || len(head) != len(row) {
 		return false
@@ -58,7 +59,8 @@ func names(head, row []string) bool {
 	return numbers
 }
 
-// rule reports whether a line is a drawn rule without letters and digits.
+// rule reports whether a line is a drawn line, such as ------: it has no
+// letters or digits.
 func rule(line string) bool {
 	return !strings.ContainsFunc(line, func(c rune) bool { return c >= 0x80 || c == '_' || alnum(byte(c)) })
 }

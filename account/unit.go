@@ -1,6 +1,7 @@
 package account
 
-// A Kind is the kind of a unit.
+// A Kind is the kind of a unit, such as a sentence, a call or a line of
+// output.
 type Kind uint8
 
 // The kinds.

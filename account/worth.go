@@ -93,7 +93,8 @@ type lists struct {
 
 func (l *lists) of(i int) []int32 { return l.all[l.from[i]:l.from[i+1]] }
 
-// kidsOf returns for each unit the units below it and its answers.
+// kidsOf returns for each unit the units that have it as their head, and the short answers to
+// it.
 func kidsOf(units []Unit) lists {
 	l := lists{from: make([]int32, len(units)+1)}
 	each := func(f func(head int32, i int)) {
@@ -123,7 +124,8 @@ func kidsOf(units []Unit) lists {
 // cost returns the bytes of a unit with its separator.
 func cost(u *Unit) int64 { return int64(len(u.Text)) + 1 }
 
-// An index maps the keys of names and lines with a worth to gains.
+// An index maps the key of each name and line that has a worth to its position in
+// [Worth].gains.
 type index struct{ names, lines map[uint64]int32 }
 
 // newIndex records the worth of names and lines.

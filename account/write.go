@@ -51,8 +51,8 @@ func Text(units []Unit, kept []bool, id transcript.BlockID) string {
 // ellipsis marks a gap below a line of code.
 const ellipsis = "\n…"
 
-// code reports whether a unit is of a text without line numbers, so that gaps
-// must be marked.
+// code reports whether a unit is a line of a file without its number. A gap
+// beside it must be marked, because no number shows it.
 func (u *Unit) code() bool {
 	switch u.Kind {
 	case Change, Written:

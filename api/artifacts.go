@@ -40,10 +40,10 @@ type ArtifactsRequest struct {
 // A RemovalResult lists the artifacts that were removed, refuted or purged,
 // and the contexts that had used them.
 type RemovalResult struct {
-	Artifacts []store.ArtifactID `json:"artifacts"` // the named ones first, then those derived from them
-	Derived   int                `json:"derived"`   // number of artifacts that were derived, not named
-	Cells     int                `json:"cells,omitempty"`
-	Manifests []string           `json:"manifests"` // oldest first
+	Artifacts []store.ArtifactID `json:"artifacts"`       // the named ones first, then those derived from them
+	Derived   int                `json:"derived"`         // number of artifacts that were derived, not named
+	Cells     int                `json:"cells,omitempty"` // number of erased cells
+	Manifests []string           `json:"manifests"`       // oldest first
 }
 
 // A RefuteRequest names wrong artifacts by id, or all artifacts of a source.

@@ -59,8 +59,8 @@ const (
 )
 
 // An UnmanagedEstimate estimates how an unmanaged call would have been sent
-// if it had been managed. It is computed from sizes by the rules of the
-// manager; it is no promise.
+// if it had been managed. It applies the rules for managed calls to the
+// sizes of the messages; it is no promise.
 type UnmanagedEstimate struct {
 	Tokens  token.Count   `json:"tokens"`            // tokens of the prompt, scaled to the provider's count
 	Frame   token.Count   `json:"frame,omitempty"`   // part of Tokens for system text and tools
@@ -175,17 +175,17 @@ type CallResult struct {
 	// Segments are the parts of the sent body, in order and without gaps. There are none for a
 	// call that Carrel passed on unchanged: of such a call it keeps only lengths and digests.
 	Segments []CallPart `json:"segments"`
-	Kept     int        `json:"kept"` // bytes at the beginning of the body that the call before sent too
+	Kept     int        `json:"kept"` // bytes at the beginning of the body that the call in Before sent too
 
 	// Head is the JSON list of messages that replaced the first HeadFor messages of the client.
 	// It is empty if the call had no head, or if the head was erased since.
 	Head    json.RawMessage `json:"head,omitempty"`
 	HeadFor int             `json:"head_for,omitempty"` // number of messages of the client that Head replaces
 
-	Before   *Call          `json:"before,omitempty"`   // the call of the session that this one goes on from
+	Before   *Call          `json:"before,omitempty"`   // the earlier call whose conversation this one continues
 	Cost     *economy.Money `json:"cost,omitempty"`     // at list prices; nil if the model has no price or the provider reported no usage
 	Uncached *economy.Money `json:"uncached,omitempty"` // cost of the same call without a cache
-	Break    *economy.Break `json:"break,omitempty"`    // set if the call could have read more from the cache than it did; Call is a position, from the oldest call that was compared
+	Break    *economy.Break `json:"break,omitempty"`    // set if the call could have read more from the cache than it did; its Call counts from the oldest call that was compared
 }
 
 // A CallPart is a part of the sent body.
@@ -193,17 +193,17 @@ type CallPart struct {
 	Kind   manifest.Kind `json:"kind"`  // frame, message, or stub, which is text of Carrel in place of messages
 	Start  int           `json:"start"` // offset of the part in the body, in bytes
 	Bytes  int           `json:"bytes"`
-	Origin CallOrigin    `json:"origin"`           // before, client or carrel: the first sender or the author of the part
+	Origin CallOrigin    `json:"origin"`           // before, client or carrel: who sent the part first
 	Before string        `json:"before,omitempty"` // id of the call before, if that call sent the same part
 	Chain  string        `json:"chain,omitempty"`  // chain over the messages up to the end of the part
 }
 
-// A CallOrigin says where a part of a body is from.
+// A CallOrigin says where a part of a sent body comes from.
 type CallOrigin string
 
 // The origins.
 const (
-	OriginBefore CallOrigin = "before" // the call before was sent the same
+	OriginBefore CallOrigin = "before" // the call before sent the same part
 	OriginClient CallOrigin = "client" // the client sent it, and it is new
 	OriginCarrel CallOrigin = "carrel" // Carrel put it in place of messages
 )
@@ -289,7 +289,7 @@ type ReportResult struct {
 type UnmanagedTally struct {
 	Sessions int         `json:"sessions"` // with at least one estimate
 	Calls    int         `json:"calls"`    // calls with an estimate and a usage of the provider
-	Missing  int         `json:"missing"`  // calls of these sessions without them
+	Missing  int         `json:"missing"`  // calls of these sessions without an estimate or a usage
 	Came     token.Count `json:"came"`     // tokens of the prompts of Calls, as sent
 	Tokens   token.Count `json:"tokens"`   // tokens of their prompts, if managed
 	Results  int         `json:"results"`  // tool results that would have been shortened

@@ -6,7 +6,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An InvalidError is an [ErrInvalid] with the reasons.
+// An InvalidError is an [ErrInvalid] with its reasons: the rules of the
+// provider that the result would break.
 type InvalidError struct {
 	Format     string
 	Violations []transcript.Violation

@@ -92,7 +92,7 @@ type CompressResult struct {
 	Decisions []pager.BlockDecision `json:"decisions"`
 }
 
-// A Todo is a thing to do.
+// A Todo is an entry of a to-do list.
 type Todo struct {
 	Content   string `json:"content"`
 	Status    string `json:"status"`
@@ -103,7 +103,7 @@ type Todo struct {
 type Attempt struct {
 	Strategy Strategy    `json:"strategy"`
 	Model    string      `json:"model,omitempty"`     // model that wrote the summary; empty for a program
-	Account  bool        `json:"account,omitempty"`   // only of anchored: the window has an account; without Detail, only the summary's id
+	Account  bool        `json:"account,omitempty"`   // set only by the strategy anchored: the window has an account; if Detail is 0, it has the id of the summary but not its text
 	Detail   ratio.Ratio `json:"detail,omitempty"`    // share of the budget for the summary
 	KeepLast int         `json:"keep_last"`           // number of newest blocks that no summary covers
 	Summary  token.Count `json:"summary,omitempty"`   // tokens of the summary

@@ -10,8 +10,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A DiffSessionRequest names two moments of a session. A moment is the id of an operation,
-// after which it is; a revision; or one of the words of [Moment].
+// A DiffSessionRequest names two moments of a session. A moment is written as the id of an
+// operation, which means the moment after it; as a revision; or as one of the words of
+// [Moment].
 type DiffSessionRequest struct {
 	Session transcript.SessionID `json:"session"`
 	From    string               `json:"from,omitempty"` // [MomentPass] by default
@@ -28,22 +29,23 @@ const (
 	MomentNow   Moment = "now"
 )
 
-// A SessionDelta is the difference of the window of a session at two moments, by its journal.
+// A SessionDelta describes how the window of a session differs between two moments, according
+// to the journal of the session.
 type SessionDelta struct {
 	Session transcript.SessionID `json:"session"`
 	From    SessionMoment        `json:"from"`
 	To      SessionMoment        `json:"to"`
-	Ops     []DeltaOp            `json:"ops"`    // between both, oldest first
-	Blocks  []BlockDelta         `json:"blocks"` // that are not as they were, by turn; those that an import added are only counted
+	Ops     []DeltaOp            `json:"ops"`    // the operations between both moments, oldest first
+	Blocks  []BlockDelta         `json:"blocks"` // blocks that differ, in the order of turns; blocks that an import added are only counted, in Ops
 }
 
-// A SessionMoment is a moment of a session: that after an operation.
+// A SessionMoment is the moment after an operation of a session.
 type SessionMoment struct {
 	Revision store.Revision `json:"revision"`
 	Op       string         `json:"op,omitempty"`
 	Kind     string         `json:"kind,omitempty"` // of the operation, such as "import" or "page"
 	Time     time.Time      `json:"time,omitzero"`
-	Window   *token.Count   `json:"window,omitempty"` // tokens in the window; none if the journal does not say
+	Window   *token.Count   `json:"window,omitempty"` // tokens in the window; nil if the journal does not say
 }
 
 // A DeltaOp is an operation between two moments.
@@ -53,14 +55,14 @@ type DeltaOp struct {
 	Actor    governance.Actor `json:"actor"`
 	Time     time.Time        `json:"time"`
 	Revision store.Revision   `json:"revision"`
-	Undone   bool             `json:"undone,omitempty"` // by a later one
+	Undone   bool             `json:"undone,omitempty"` // a later operation undid it
 	Added    int              `json:"added,omitempty"`  // blocks that an import added
-	Blocks   int              `json:"blocks"`           // that it changed
+	Blocks   int              `json:"blocks"`           // number of blocks that it changed
 	Before   *token.Count     `json:"before,omitempty"` // tokens in the window, if the journal says
 	After    *token.Count     `json:"after,omitempty"`
 }
 
-// A BlockDelta is the difference of one block at two moments.
+// A BlockDelta says how the place of one block in the window differs between two moments.
 type BlockDelta struct {
 	Block   transcript.BlockID `json:"block"`
 	Turn    int                `json:"turn"`
@@ -72,8 +74,8 @@ type BlockDelta struct {
 	To      pager.Form         `json:"to,omitempty"`
 	Before  token.Count        `json:"before"`           // tokens in the window
 	After   token.Count        `json:"after"`            // tokens in the window
-	Rule    pager.Rule         `json:"rule,omitempty"`   // of the last decision
-	Step    pager.Stage        `json:"step,omitempty"`   // of the pass that decided last
-	Pinned  *bool              `json:"pinned,omitempty"` // set or lifted
-	Op      string             `json:"op"`               // that changed it last
+	Rule    pager.Rule         `json:"rule,omitempty"`   // rule of the last decision about it
+	Step    pager.Stage        `json:"step,omitempty"`   // step of the last pass that decided about it
+	Pinned  *bool              `json:"pinned,omitempty"` // the new pin; nil if it did not change
+	Op      string             `json:"op"`               // operation that changed it last
 }

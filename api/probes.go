@@ -37,8 +37,8 @@ type RunProbesRequest struct {
 	// session, or with Model, it may be any text, and only the answers count.
 	Text *string `json:"text,omitempty"`
 
-	// Model lets the generator of the options answer from the window alone,
-	// and grades its answers.
+	// Model lets the generator of the engine's options answer the probes from
+	// the window alone, and grades its answers.
 	Model bool `json:"model,omitempty"`
 
 	// ProbeMin is as in [CompressRequest].

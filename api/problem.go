@@ -85,8 +85,8 @@ var (
 // one.
 var ErrUnauthenticated = errors.New("no valid credential")
 
-// ErrTooMany means that an actor already runs the most large jobs allowed at
-// once.
+// ErrTooMany means that an actor already runs as many large jobs as it may
+// run at once.
 var ErrTooMany = errors.New("too many large jobs at once")
 
 // Kinds returns the kinds that have a sentinel for errors.Is. A wrapping kind
@@ -99,8 +99,8 @@ func Kinds() []Kind {
 	}
 }
 
-// KindOf returns the kind of err: the first of [Kinds] that matches, or a
-// kind known by its type.
+// KindOf returns the kind of err: the first of [Kinds] whose sentinel
+// matches, or else the kind that belongs to the type of err.
 func KindOf(err error) Kind {
 	for _, k := range Kinds() {
 		if errors.Is(err, k.Is) {

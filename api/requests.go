@@ -191,8 +191,8 @@ type (
 	}
 )
 
-// Items returns the entries of l, or err if it is not nil. It wraps the two
-// results of a job.
+// Items returns the entries of l, or err if it is not nil. A caller passes it
+// the two results of a job, as in Items(e.Sessions(ctx, scope, req)).
 func Items[T any](l *List[T], err error) ([]T, error) {
 	if err != nil {
 		return nil, err
@@ -204,14 +204,14 @@ func Items[T any](l *List[T], err error) ([]T, error) {
 func (c *Cursor) Paging() *Cursor { return c }
 
 // Sealed parses the document and compares its seal with the recorded one. It
-// fails with [ErrIntegrity].
+// fails with [ErrIntegrity] if they differ or if the document cannot be read.
 func (r *ManifestResult) Sealed() (*manifest.Sealed, error) {
 	sealed, err := manifest.Parse(r.Document)
 	if err == nil && !sealed.Seal().Equal(r.Seal) {
-		err = errors.New("its seal is not the one that was recorded")
+		err = errors.New("its seal is not the recorded one, so the document or the record was changed")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("manifest %s: %w: %w", r.ID, ErrIntegrity, err)
+		return nil, fmt.Errorf("read manifest %s: %w: %w", r.ID, ErrIntegrity, err)
 	}
 	return sealed, nil
 }

@@ -25,7 +25,7 @@ type Found struct {
 	State   store.State          `json:"state"`
 	Tokens  token.Count          `json:"tokens"`
 	Score   ratio.Ratio          `json:"score"`
-	Terms   []string             `json:"terms"`   // words of the query that the block has, in any inflection; none if it only stands beside one that has some
+	Terms   []string             `json:"terms"`   // words of the query that the block has, in any inflection; empty if it only stands beside a block with such words
 	Excerpt string               `json:"excerpt"` // text around the first of Terms, or the beginning of the block
 }
 

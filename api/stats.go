@@ -19,8 +19,8 @@ type TaskStats struct {
 }
 
 // A StatsResult has the estimated tokens of a session. The measure is tokens
-// per task, not per request, because forgotten text is looked up again at a
-// cost.
+// per task, not per request, because an agent that lost text from its window
+// makes further requests to get it again.
 type StatsResult struct {
 	SessionInfo
 	Tasks         []TaskStats `json:"tasks"`

@@ -39,8 +39,9 @@ type Round struct {
 	Left     []summary.Elision `json:"left,omitempty"`
 }
 
-// A ProbeRound is a probe report without texts: the ids of the probes, by the
-// answering source.
+// A ProbeRound is a probe report without texts. It lists the ids of the
+// probes that the window answers, of those that only a recall answers, and of
+// those that nothing answers.
 type ProbeRound struct {
 	probe.Tally
 	Score    ratio.Ratio       `json:"score"`

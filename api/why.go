@@ -42,6 +42,6 @@ type WhyEntry struct {
 	Time     time.Time            `json:"time"`
 	Budget   token.Count          `json:"budget,omitempty"`
 	Decision *pager.BlockDecision `json:"decision,omitempty"`
-	Pinned   *bool                `json:"pinned,omitempty"` // set or lifted by this entry
+	Pinned   *bool                `json:"pinned,omitempty"` // true if this entry pinned the block, false if it unpinned it
 	Reason   string               `json:"reason,omitempty"` // set if Decision is not the reason
 }

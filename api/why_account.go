@@ -7,9 +7,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A WhyAccount lists the units that the account of a session has of a block,
-// with reasons, as of now. A worth is per byte, including the heads that the
-// unit needs, after the units chosen before it; 1 is the mean of the session.
+// A WhyAccount lists the units into which an account of the session divides a
+// block, with reasons, as of now. The worth of a unit is that per byte of the
+// unit and the heads that it needs, after all units that were chosen before
+// it; 1 is the mean of the session.
 type WhyAccount struct {
 	Floor ratio.Ratio `json:"floor"` // worth of the first unit of the session that does not fit the last budget; 0: all fit
 	Total int         `json:"total"` // number of units of the block
@@ -22,7 +23,7 @@ type WhyUnit struct {
 	Text   string      `json:"text"`
 	Kind   string      `json:"kind"`   // see [account.Features]
 	Tokens token.Count `json:"tokens"` // its cost in tokens
-	Worth  ratio.Ratio `json:"worth"`  // 0 also for a unit that a rule or the end of the conversation keeps
+	Worth  ratio.Ratio `json:"worth"`  // also 0 for a unit that is kept by a rule, or as a part of the newest blocks
 	Kept   bool        `json:"kept"`   // it is in the window
 
 	// In is the block whose copy of the text is kept in its place: a later

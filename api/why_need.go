@@ -22,7 +22,7 @@ type WhyName struct {
 	Because []facts.Contribution `json:"because"`
 }
 
-// A WhyLine is a line of a block that may be copied.
+// A WhyLine is a line of a block that the agent may copy.
 type WhyLine struct {
 	Text    string               `json:"text"`
 	Chance  ratio.Ratio          `json:"chance"` // probability that the agent copies it in its next calls

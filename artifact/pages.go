@@ -204,7 +204,7 @@ func (p *Pages[T]) remove(e *list.Element) {
 	delete(p.pages, r.key)
 }
 
-// fix adds a page to the counts of pinned pages, or removes it if n is -1.
+// fix adds a page to the counts of pinned pages if n is 1, and subtracts it if n is -1.
 func (p *Pages[T]) fix(r *resident[T], n int) {
 	p.pinned += n
 	p.fixed += int64(n) * r.size()

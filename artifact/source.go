@@ -14,7 +14,8 @@ var (
 	// ErrForbidden means that a policy forbids the fetch.
 	ErrForbidden = errors.New("not allowed")
 
-	// ErrOffline is an ErrForbidden: all connections are forbidden.
+	// ErrOffline is an ErrForbidden: the source needs a connection, and the
+	// settings forbid all connections.
 	ErrOffline error = offlineError{}
 
 	// ErrUnavailable means that the source cannot be reached now. A retry may

@@ -65,8 +65,8 @@ type cutter struct {
 // fits reports whether text has at most limit tokens.
 func (c *cutter) fits(text string) bool { return c.count(text) <= c.limit }
 
-// marker returns the line that says how many tokens were left out, if kept tokens of the text
-// stay.
+// marker returns the line that says how many tokens were left out of a text if kept of its
+// tokens remain.
 func (c *cutter) marker(kept token.Count) string {
 	id, _ := Neutralize(c.id)
 	return fmt.Sprintf("[carrel %s: %d tokens left out here; recall by id]\n", strings.NewReplacer("\n", " ", "\r", " ").Replace(id), max(c.whole-kept, 0))
@@ -337,7 +337,7 @@ func score(text string, terms []string) int {
 // negations are words that negate a statement or make it an obligation.
 var negations = lazy.Words("no not never none neither nor cannot without except unless only instead must avoid forbidden nothing nobody")
 
-// decisions are words that mark a decision.
+// decisions are words that show that a sentence states a decision.
 var decisions = lazy.Words("decided decision decisions decide agreed agree chose chosen choose approved rejected settled conclusion will let's plan todo")
 
 // transcriptUnits splits and scores the text of a conversation, in which each

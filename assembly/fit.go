@@ -143,7 +143,7 @@ func Fit(r *Request) (*Packing, error) {
 	return p, nil
 }
 
-// choices returns the form of each winner in a tier, without regard to the budget.
+// choices returns the form that each winner has in a tier if the budget has room for it.
 func choices(r *Request, at tier.Tier, ladder tier.Ladder, total token.Count) []Choice {
 	cs := make([]Choice, len(r.Winners))
 	for i := range cs {
@@ -163,7 +163,8 @@ func choices(r *Request, at tier.Tier, ladder tier.Ladder, total token.Count) []
 	return cs
 }
 
-// summarize makes choices brief; total is the size of the plan before.
+// summarize changes choices to the brief form, as [Fit] describes for the tier summarized.
+// total is the size of the plan before.
 func summarize(r *Request, cs []Choice, ladder tier.Ladder, total token.Count) {
 	for i := range cs {
 		w := &r.Winners[i]

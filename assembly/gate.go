@@ -175,7 +175,7 @@ func verdictReasons(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Rea
 	return reasons
 }
 
-// selves are the names of evaluators that mean the agent itself.
+// selves are the names of evaluators that mean the agent itself, whose verdict does not count.
 var selves = []string{"agent", "assistant", "self", "model"}
 
 // confidence returns a number from 0 to 1 in millionths, rounded down from its

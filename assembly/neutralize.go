@@ -120,7 +120,7 @@ func suspect(r rune) bool {
 	return suspectBeyond(r)
 }
 
-// suspectBeyond is suspect for code points from U+FDD0 on.
+// suspectBeyond does the work of suspect for code points from U+FDD0 on.
 func suspectBeyond(r rune) bool {
 	if r < 0x10000 {
 		return r <= 0xFDEF || 0xFE00 <= r && r <= 0xFE0F || r == 0xFEFF || r == 0xFFA0 ||
@@ -142,9 +142,9 @@ const (
 	darkestSkin  = '\U0001F3FF'
 )
 
-// legitimate returns the number of bytes at text[i:], which begin with a suspect code point,
-// that are allowed because of their neighbors, or 0. Those neighbors are never replaced, so an
-// allowed code point is still allowed after neutralizing.
+// legitimate returns how many bytes at the beginning of text[i:] are allowed because of their
+// neighbors, or 0. text[i:] begins with a suspect code point. The neighbors are never
+// replaced, so an allowed code point is still allowed after neutralizing.
 func legitimate(text string, i int) int {
 	r, size := utf8.DecodeRuneInString(text[i:])
 	before, after := text[:i], text[i+size:]

@@ -117,7 +117,7 @@ func (o *Options) complete() (Options, error) {
 		c.UserAgent = "carrel-client"
 	}
 	if httpjson.CheckKey(c.Credential) != nil {
-		return Options{}, errors.New("credential has a character that cannot be sent") // never shown
+		return Options{}, errors.New("credential has a character that cannot be sent in a header: want printable ASCII") // never shown
 	}
 	return c, nil
 }

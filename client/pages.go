@@ -47,7 +47,8 @@ func (c *Client) messages(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// pages reads the pages after a cursor, to the end or to its limit.
+// pages reads the pages after the cursor at, to the end of the list or to the
+// limit of the cursor.
 func pages[T any](at api.Cursor, read func(at api.Cursor) (*api.List[T], error)) (*api.List[T], error) {
 	all := &api.List[T]{Items: []T{}}
 	limit := at.Limit
@@ -68,7 +69,7 @@ func pages[T any](at api.Cursor, read func(at api.Cursor) (*api.List[T], error))
 		case page.Next == "":
 			return all, nil
 		case page.Next == at.After:
-			return nil, fmt.Errorf("%w: the page after %q is that page again", ErrReply, at.After)
+			return nil, fmt.Errorf("%w: the page after %q names itself as the next page", ErrReply, at.After)
 		}
 		at.After = page.Next
 	}

@@ -102,7 +102,7 @@ func expand(path string, fields []field) (string, []field, error) {
 			return "", nil, fmt.Errorf("%s: %w", f.name, err)
 		}
 		if text == "" {
-			return "", nil, fmt.Errorf("%w: no %s is named", api.ErrRequest, f.name)
+			return "", nil, fmt.Errorf("%w: the request must name the %s", api.ErrRequest, f.name)
 		}
 		path = strings.ReplaceAll(path, at, segment(text))
 	}
@@ -156,7 +156,7 @@ func plain(v reflect.Value) (string, error) {
 	case reflect.Int, reflect.Int64:
 		return strconv.FormatInt(v.Int(), 10), nil
 	default:
-		return "", fmt.Errorf("%v is neither in a path nor in a query", v.Type()) // not reached
+		return "", fmt.Errorf("internal error, please report it: a value of type %v cannot be in a path or a query", v.Type()) // not reached
 	}
 }
 

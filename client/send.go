@@ -100,7 +100,7 @@ func (c *Client) request(ctx context.Context, m *message) (*http.Request, error)
 	}
 	req, err := http.NewRequestWithContext(ctx, m.op.Method, c.base+m.path, body)
 	if err != nil {
-		return nil, errors.New("URL cannot be used") // unreachable, because both parts are URLs; the cause might show content
+		return nil, errors.New("internal error, please report it: the URL of the request is invalid") // unreachable, because both parts are URLs; the cause might show content
 	}
 	req.Header.Set("Accept", "application/json")
 	if api.ProgressFrom(ctx) != nil {
@@ -123,8 +123,8 @@ func (c *Client) request(ctx context.Context, m *message) (*http.Request, error)
 	return req, nil
 }
 
-// passing marks the error of an error reply as temporary if a retry may
-// succeed.
+// passing marks err, the error of an error reply, as temporary if a retry may
+// succeed. after is the time that the server asks to wait before it.
 func passing(err error, after time.Duration) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Problem.Status != http.StatusServiceUnavailable && e.Problem.Status != http.StatusTooManyRequests {
@@ -191,7 +191,8 @@ func follow(ctx context.Context, body io.Reader) ([]byte, error) {
 	return nil, lost(ctx, err)
 }
 
-// during prefixes an error with the name of the job, unless the server did.
+// during prefixes *errp with the name of the job op, unless the error is an
+// [*Error], whose text the server has prefixed.
 func during(op string, errp *error) {
 	if _, said := errors.AsType[*Error](*errp); *errp != nil && !said {
 		*errp = fmt.Errorf("%s: %w", strings.ReplaceAll(op, "-", " "), *errp)

@@ -72,7 +72,7 @@ func (c *Client) listen(ctx context.Context, scope governance.Scope, req *api.Ev
 		return errorOf(resp, http.MaxBytesReader(nil, resp.Body, c.opts.MaxReply))
 	}
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != eventStream {
-		return fmt.Errorf("%w: no stream of events", ErrReply)
+		return fmt.Errorf("%w: want a stream of events, got another media type", ErrReply)
 	}
 	unwanted := false
 	_, err = httpjson.ReadEvents(resp.Body, func(e *httpjson.Event) (bool, error) {
@@ -98,7 +98,7 @@ func (c *Client) listen(ctx context.Context, scope governance.Scope, req *api.Ev
 	return final(lost(ctx, err))
 }
 
-// final marks an error so that the request is not sent again.
+// final marks an error as permanent, so that the request is not sent again.
 func final(err error) error {
 	if again, ok := errors.AsType[*httpjson.AgainError](err); ok {
 		return again.Err

@@ -60,13 +60,14 @@ func (c *checker) decisions() {
 	}
 }
 
-// fail adds a failure and its cause.
+// fail adds a failure with the formatted text, and records by as its cause.
 func (c *checker) fail(kind FailureKind, by added, format string, args ...any) {
 	c.failures = append(c.failures, Failure{Kind: kind, Text: fmt.Sprintf(format, args...)})
 	c.by = append(c.by, by)
 }
 
-// place sets the line of each failure to the last statement with its cause.
+// place sets the line of each failure to the last statement that adds the text, or binds the
+// name, that caused it.
 func (c *checker) place(lines []string) {
 	open := make(map[added][]*Failure)
 	for i := range c.failures {

@@ -75,7 +75,7 @@ const (
 // lastPass is the name of the string with the time of the last pass.
 const lastPass = "last-pager-pass"
 
-// buckets has the buckets in the order of their declarations.
+// buckets has the buckets in the order in which a contract declares them.
 var buckets = [...]Bucket{Retained, Paged, Evicted}
 
 // index returns the place of b in buckets, or -1.
@@ -216,7 +216,8 @@ func writeMove(out *strings.Builder, verb, id, preposition string, b Bucket) {
 	out.WriteByte('\n')
 }
 
-// check returns an error if a decision cannot be written or if two are about the same block.
+// check returns an [*IDError] if the id of a decision cannot be written, or if two decisions
+// are about the same block.
 func check(decisions []Move) error {
 	ascending := true // in ascending order no block occurs twice
 	for i, d := range decisions {

@@ -23,7 +23,7 @@ const (
 	GateRejected        List = "gate-rejected"        // ids that a person rejected
 )
 
-// lists has the lists of a session.
+// lists has the names of all lists except the buckets.
 var lists = [...]List{
 	TrackedDecisions, overriddenDecisions, OpenQuestions, sessionCorrections, VerifiedClaims, precommitVerified,
 	InheritedDecisions, ActiveCorrections, UnresolvedQuestions, PinnedBlocks, CorrectionBlocks,

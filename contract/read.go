@@ -83,7 +83,7 @@ func readMove(line string) (statement, bool) {
 	return st, ok && (Bucket(st.name).index() >= 0 || List(st.name).index() >= 0)
 }
 
-// readText reads a line that has words.
+// readText reads a line that is neither blank nor a comment, without its indentation.
 func (s *Contract) readText(text string) (statement, *SyntaxError) {
 	line := parseLine(text)
 	if line == nil || line.Err != nil {
@@ -179,7 +179,7 @@ func readRemember(descriptor, name, value, counted string, reasoned bool, text s
 // unquoted returns a text without its quotation marks.
 func unquoted(value string) string { return strings.Trim(value, `"`) }
 
-// columnOf returns the column of a quoted text.
+// columnOf returns the column at which the quoted text value stands in the line text.
 func columnOf(value, text string) int { return strings.Index(text, `"`+value+`"`) + 1 }
 
 func readChange(verb, value, name string, reasoned bool, text string) (statement, *SyntaxError) {
@@ -239,7 +239,8 @@ func (s *Contract) owns(name string) bool {
 	return source || ours(name)
 }
 
-// changed returns the error for a statement in another form that changes a name of contracts.
+// changed returns the error for a statement that changes a name of contracts, but is in no
+// form of this package.
 func changed(name string, column int) *SyntaxError {
 	return fault(column, "only statements of the forms that Carrel writes may change its lists", "%s is changed in another way", name)
 }

@@ -99,7 +99,8 @@ func (s *Contract) guarded() bool { return s.session.value(blockCount) != "" }
 // anything.
 func (s *Contract) Closed() bool { return s.session.closed }
 
-// applySession replays a statement that is neither about blocks nor the marker.
+// applySession replays a statement that is not about blocks and is not the marker that
+// ends a pass.
 func (s *Contract) applySession(st *statement) *SyntaxError {
 	switch st.verb {
 	case verbDeclare:

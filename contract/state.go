@@ -117,7 +117,7 @@ func (s *Contract) Pass(decisions []Move, at time.Time) ([]string, error) {
 		return nil, err
 	}
 	if year := at.UTC().Year(); year < 0 || year > 9999 {
-		return nil, fmt.Errorf("a pass in the year %d cannot be written", year)
+		return nil, fmt.Errorf("a pass in the year %d cannot be written: want a year from 0 to 9999", year)
 	}
 	text := s.write(decisions, at)
 	if s.blocks == nil {

@@ -128,7 +128,8 @@ func (s *Contract) SetClaimBasis(basis ClaimBasis) ([]string, error) {
 	return s.edit(func(d *draft) { d.choose(claimBasis, string(basis)) })
 }
 
-// choose binds a name to one of its allowed words, unless it is bound to it already.
+// choose binds a name to one of its allowed words, unless the name is bound to that word
+// already.
 func (d *draft) choose(name, word string) {
 	if reason := scalars[scalarIndex(name)].refuses(word); reason != "" {
 		d.fail(&TextError{What: name, Text: word, Reason: "cannot be: it " + reason})
@@ -144,7 +145,7 @@ func (s *Contract) SetResumeState(text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.text(resumeState, text) })
 }
 
-// text binds a name to a text, unless it is bound to it already.
+// text binds a name to a text, unless the name is bound to that text already.
 func (d *draft) text(name, text string) {
 	d.check(name, text)
 	if d.state.session.value(name) != text {

@@ -210,8 +210,8 @@ type DaySum struct {
 	Extra  Money  `json:"extra"`  // cost of the breaks above the price of cache reads
 }
 
-// dayOf returns the sum in days for the day of a call, by the number of the day since 1970. The
-// sum of calls without a time is at 0.
+// dayOf returns the sum for the day of a call, and adds it to days if it is new. The key is the
+// number of days since 1970, or 0 for a call without a time.
 func dayOf(days map[int64]*DaySum, c *Invoice) *DaySum {
 	at, n := c.Ended, int64(0)
 	if at.IsZero() {

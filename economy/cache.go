@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Link is a block of a prompt; a breakpoint may follow it.
+// A Link is one block of a prompt, after which a breakpoint may stand.
 type Link struct {
 	Digest digest.Digest // of its bytes, without breakpoints
 	Tokens token.Count
@@ -114,8 +114,8 @@ func chain(p *Submission) []prefix {
 	return prefixes
 }
 
-// marks returns the valid breakpoints of a prompt, as many as the rules allow, and for an
-// automatic cache one after the last link.
+// marks returns the valid breakpoints of a prompt, as many as the rules allow. For an
+// automatic cache it adds one after the last link.
 func (c *Cache) marks(p *Submission) []Breakpoint {
 	var marks []Breakpoint
 	for _, m := range p.Marks {

@@ -9,7 +9,7 @@ import (
 type Assumptions struct {
 	Window  token.Count // of the model
 	Full    ratio.Ratio // share of Window above which a prompt is made smaller
-	Target  ratio.Ratio // share of Window after a cut; a cold prompt above it is cut, too
+	Target  ratio.Ratio // share of Window after a cut; a prompt that has left the cache is cut, too, if it is above this share
 	Lookups int         // additional calls after each cut, in which the model looks up removed text
 	Stays   ratio.Ratio // share of the removed tokens of an [Estimated] that would be sent after all
 }
@@ -28,7 +28,7 @@ const (
 	lookupResult token.Count = 2000
 )
 
-// A Forecast is the estimated cost of calls under a [Assumptions].
+// A Forecast is the estimated cost of calls under some [Assumptions].
 type Forecast struct {
 	Epochs int    // number of cuts
 	Charge Charge // of calls with a known price

@@ -101,8 +101,9 @@ func (t *Table) With(rows ...Tariff) (*Table, error) {
 	return &Table{rows: slices.Concat(rows, t.rows)}, nil
 }
 
-// plain returns the name of a model without the prefixes of gateways and the suffix [1m] for
-// a longer window, with hyphens for dots.
+// plain returns the name of a model in the form in which rows are compared: without the
+// prefixes of gateways and without the suffix [1m] of models with a longer window, and with
+// hyphens in place of dots.
 func plain(model string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(token.BareName(model), "[1m]"), ".", "-")
 }

@@ -112,7 +112,7 @@ func (s *surroundings) fill(e *estimator, i int) {
 }
 
 // declarationHeat returns 3 if one of the names of a declaration is in the newest messages,
-// 2 if one is hot, and 1 otherwise.
+// 2 if one is hot (see [estimator.hot]), and 1 otherwise.
 func (e *estimator) declarationHeat(names []int32) uint8 {
 	most := uint8(1)
 	for _, id := range names {

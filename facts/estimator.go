@@ -66,7 +66,7 @@ type (
 	linePosition struct{ piece, line int32 }
 )
 
-// A sourceSet is a set of sources.
+// A sourceSet is a set of sources: bit i stands for the source with the value i.
 type sourceSet uint32
 
 func (s sourceSet) has(t source) bool { return s&(1<<t) != 0 }

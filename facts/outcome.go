@@ -287,7 +287,7 @@ func startsWithPosition(line string) bool {
 	return n > 0 && n < 7 && i+1+n < len(line) && line[i+1+n] == ':' && !strings.Contains(line[:i], " ")
 }
 
-// headsBy has the failureHeads by their first byte.
+// headsBy has for each byte the failureHeads that begin with it.
 var headsBy = lazy.Value[*[256][]head]{Make: func() *[256][]head {
 	var table [256][]head
 	for _, h := range failureHeads {

@@ -64,7 +64,7 @@ func (p *paths) of(name string) string {
 
 // alias returns the known name of a file if name is another path of the same file: one path
 // is absolute, the other is relative with a slash, and the first ends in the second. It
-// fails if several known names fit. base is the last segment of name.
+// returns false if no known name or more than one fits. base is the last segment of name.
 func (p *paths) alias(name, base string) (string, bool) {
 	var found []string
 	for _, other := range p.byBase[base] {

@@ -136,8 +136,8 @@ func patchesOf(c *shell.Command) []shell.Patch {
 	return nil
 }
 
-// changeOf returns the change that an effect of a command is, and false if it is none that
-// becomes a fact.
+// changeOf converts an effect of a command to a change. It returns false for an effect
+// that becomes no fact.
 func changeOf(c *shell.Command, e shell.Effect) (change, bool) {
 	switch e.Act {
 	case shell.Delete:

@@ -96,7 +96,7 @@ func (t *todos) set(i int, call string) {
 	t.tool, t.block, t.callID = true, i, call
 }
 
-// prose takes over a check list from a reply, unless a tool keeps the list.
+// prose makes the check list in a reply the task list, unless a tool keeps the task list.
 func (t *todos) prose(i int, list []sentence) {
 	if found := boxes(list); !t.tool && len(found) > 0 {
 		t.list, t.block = found, i

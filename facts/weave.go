@@ -42,7 +42,7 @@ type reading struct {
 	part extent
 }
 
-// A failed call waits for a success.
+// A failed is a call that failed and that no later success has resolved yet.
 type failed struct {
 	call, node int
 	key        string // a success with this key resolves the failure, see covers

@@ -28,7 +28,7 @@ func ParsePermission(s string) (Permission, error) {
 	if p := Permission(s); slices.Contains(Permissions(), p) {
 		return p, nil
 	}
-	return "", fmt.Errorf("no permission is called %q: there are %v", s, Permissions())
+	return "", fmt.Errorf("no permission is called %q: want one of %v", s, Permissions())
 }
 
 // A ScopePattern matches scopes: a scope matches itself, "acme/*" matches
@@ -45,7 +45,7 @@ func ParseScopePattern(s string) (ScopePattern, error) {
 		return "", err
 	}
 	if below && strings.Count(parent, "/") > 1 {
-		return "", fmt.Errorf("scope %q: nothing is below tenant/project/agent", s)
+		return "", fmt.Errorf("scope %q: a scope has at most three parts, tenant/project/agent, so none is below it", s)
 	}
 	return ScopePattern(s), nil
 }

@@ -33,7 +33,7 @@ func ParseScope(s string) (Scope, error) {
 	}
 	for _, p := range parts {
 		if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-") != "" {
-			return "", fmt.Errorf("scope %q: part %q is not made of letters, digits and . _ @ -", s, p)
+			return "", fmt.Errorf("scope %q: part %q must have only letters, digits and . _ @ -", s, p)
 		}
 	}
 	return Scope(s), nil

@@ -61,8 +61,8 @@ func supported(s *Source) {
 	}
 }
 
-// merge adds s, another record of the same source, to to. The stronger state
-// wins; texts of equal state are joined.
+// merge merges s into *to; both are records of the same source. The stronger
+// state wins; texts of equal state are joined.
 func merge(to *Source, s Source) {
 	switch {
 	case strength(s.State) < strength(to.State):

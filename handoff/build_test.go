@@ -214,7 +214,7 @@ func TestDoubtAsksForBoundaries(t *testing.T) {
 			t.Errorf("without a doubt: %s", found)
 		}
 		tt.doubt(p)
-		if found := findings(Check(p, nil)); !strings.Contains(found, "is empty, and "+tt.want) {
+		if found := findings(Check(p, nil)); !strings.Contains(found, "is empty, but "+tt.want) {
 			t.Errorf("findings:\n%s\nwant that %s", found, tt.want)
 		}
 	}
@@ -225,7 +225,7 @@ func TestAFileIsLeftOutOnce(t *testing.T) {
 	p := Build(&Input{Artifacts: []Deliverable{{"b.go", "file", "", "created"}}})
 	made := Deliverable{"a.go", "file", "", "created"}
 	found := findings(Check(p, &Evidence{Artifacts: []Deliverable{made, {"b.go", "file", "", "created"}, made}}))
-	if n := strings.Count(found, "was produced, and is left out"); n != 1 {
+	if n := strings.Count(found, "was produced, but is missing here; add it"); n != 1 {
 		t.Errorf("%d findings of one file:\n%s", n, found)
 	}
 }

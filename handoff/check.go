@@ -68,11 +68,11 @@ func (c *checker) read() {
 	for _, s := range c.p.Sources {
 		switch says := unread.Get().MatchString(s.What); {
 		case s.State == Verified && says:
-			c.fail(RuleRead, sectionSources, s.Source, "is verified, and nothing was verified from it")
+			c.fail(RuleRead, sectionSources, s.Source, "has the state verified, but its text says that nothing was verified; change one of them")
 		case s.State == Scanned && says && !isUnknown(s.What):
-			c.fail(RuleRead, sectionSources, s.Source, "is scanned, and was not read")
+			c.fail(RuleRead, sectionSources, s.Source, "has the state scanned, but its text says that it was not read; change one of them")
 		case (s.State == Referenced || s.State == Unavailable) && !says:
-			c.warn(RuleRead, sectionSources, s.Source, "was not read, and something is told of it; say \"Nothing: \" and why")
+			c.warn(RuleRead, sectionSources, s.Source, "was not read, but its text tells something of it; say \"Nothing: \" and why")
 		}
 	}
 }
@@ -81,9 +81,9 @@ func (c *checker) decided() {
 	for _, d := range c.p.Decisions {
 		switch {
 		case assumed.Get().MatchString(d.Basis):
-			c.fail(RuleDecided, sectionDecisions, d.Text, "is locked on no more than an assumption")
+			c.fail(RuleDecided, sectionDecisions, d.Text, "rests on an assumption only; move it to section 5, or name the decision of the user")
 		case c.inferred.has(d.Text):
-			c.fail(RuleDecided, sectionDecisions, d.Text, "is among the inferred claims too")
+			c.fail(RuleDecided, sectionDecisions, d.Text, "is an inferred claim, too; keep it in one of the two sections")
 		}
 	}
 }
@@ -92,18 +92,18 @@ func (c *checker) done() {
 	for _, d := range c.p.Done {
 		switch {
 		case c.questions.has(d):
-			c.fail(RuleDone, sectionDone, d, "is an open question")
+			c.fail(RuleDone, sectionDone, d, "is an open question, too; keep it in one of the two sections")
 		case c.remaining.has(d):
-			c.fail(RuleDone, sectionDone, d, "is among the remaining work too")
+			c.fail(RuleDone, sectionDone, d, "is remaining work, too; keep it in one of the two sections")
 		case asks(d):
-			c.fail(RuleDone, sectionDone, d, "is a question")
+			c.fail(RuleDone, sectionDone, d, "is a question, not work; move it to section 7")
 		}
 	}
 	status := make(map[string]Status)
 	for _, a := range c.p.Artifacts {
 		k := artifactKey(a)
 		if was, ok := status[k]; ok && was != a.Status {
-			c.fail(RuleDone, sectionArtifacts, a.Artifact, "is both "+string(was)+" and "+string(a.Status))
+			c.fail(RuleDone, sectionArtifacts, a.Artifact, "has two statuses, "+string(was)+" and "+string(a.Status)+"; keep one of them")
 		}
 		status[k] = a.Status
 	}
@@ -126,7 +126,7 @@ func artifactKey(a Deliverable) string {
 func (c *checker) reasoning() {
 	for at := range c.p.places() {
 		if hasReasoning(*at.text) {
-			c.fail(ruleReasoning, at.section, *at.text, "holds the reasoning of a model")
+			c.fail(ruleReasoning, at.section, *at.text, "has hidden reasoning of a model; remove that part")
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (c *checker) reasoning() {
 func (c *checker) access() {
 	for _, s := range c.p.Sources {
 		if s.State == Unavailable && !c.hasBoundary(s.Source) {
-			c.fail(ruleAccess, sectionBoundaries, s.Source, "was unavailable, and no boundary says so")
+			c.fail(ruleAccess, sectionBoundaries, s.Source, "was unavailable, but no boundary names it; add one")
 		}
 	}
 }
@@ -152,27 +152,27 @@ func (c *checker) states() {
 	for _, s := range c.p.Sources {
 		k := key(s.Source)
 		if was, ok := state[k]; ok && was != s.State {
-			c.fail(ruleState, sectionSources, s.Source, "is both "+string(was)+" and "+string(s.State))
+			c.fail(ruleState, sectionSources, s.Source, "has two states, "+string(was)+" and "+string(s.State)+"; keep one of them")
 		}
 		state[k] = s.State
 		if s.State == Verified && c.inferred.has(s.What) {
-			c.fail(ruleState, sectionSources, s.What, "is verified here, and inferred in section 5")
+			c.fail(ruleState, sectionSources, s.What, "is verified here, but inferred in section 5; keep one of them")
 		}
 	}
 	for _, d := range c.p.Done {
 		if c.inferred.has(d) {
-			c.fail(ruleState, sectionDone, d, "is done here, and inferred in section 5")
+			c.fail(ruleState, sectionDone, d, "is done here, but only inferred in section 5; keep one of them")
 		}
 	}
 }
 
 func (c *checker) doubt() {
 	if why := c.firstUncertain(); why != "" && len(c.p.Boundaries) == 0 {
-		c.fail(ruleDoubt, sectionBoundaries, "", "is empty, and "+why)
+		c.fail(ruleDoubt, sectionBoundaries, "", "is empty, but "+why+"; add a boundary")
 	}
 	for _, q := range questions(c.p.Notes) {
 		if !c.questions.has(q) {
-			c.fail(ruleDoubt, sectionNotes, q, "asks what is not among the open questions")
+			c.fail(ruleDoubt, sectionNotes, q, "asks a question that is missing in section 7; add it there")
 		}
 	}
 }

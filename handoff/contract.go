@@ -27,7 +27,8 @@ func (p *Packet) Contract() *contract.Contract {
 // contractType is the type of a source that is a contract.
 const contractType = "contract"
 
-// claimOf returns the verified claim of a contract for a source of a packet.
+// claimOf returns the text of the verified claim that a contract has for a source of a
+// packet.
 func claimOf(s *Source) string {
 	if s.Type == contractType {
 		return contract.Clean(s.What)

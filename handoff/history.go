@@ -78,8 +78,8 @@ func (h *History) inherit(in *Input) {
 	in.Next, in.Notes = b.Next, b.Notes
 }
 
-// aim fills the goal, the state, the next action and the intent, which comes from the
-// user's last request.
+// aim sets the goal, the state, the next action and the intent of in. The intent comes
+// from the user's last request.
 func (h *History) aim(in *Input) {
 	if len(h.Facts) > 0 {
 		in.Goal = cmp.Or(in.Goal, h.Goal)

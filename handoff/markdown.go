@@ -46,8 +46,8 @@ func (w *writer) line(s string) {
 	w.WriteByte('\n')
 }
 
-// labels writes texts with their labels. It leaves out optional texts that are
-// empty.
+// labels writes the texts, each on a line after the label of its field. It leaves
+// out optional texts that are empty.
 func (w *writer) labels(indent string, fields []field, texts []*string) {
 	for i, t := range texts {
 		if *t != "" || !fields[i].optional {

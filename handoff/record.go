@@ -43,9 +43,9 @@ func (r *recorder) read() {
 		was, ok := known[key(s.Source)]
 		switch {
 		case !ok && strength(s.State) < strength(Referenced):
-			r.fail(RuleRead, sectionSources, s.Source, "is "+string(s.State)+", and no record says that it was read")
+			r.fail(RuleRead, sectionSources, s.Source, "has the state "+string(s.State)+", but the record does not say that it was read; lower the state")
 		case ok && strength(s.State) < strength(was):
-			r.fail(RuleRead, sectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
+			r.fail(RuleRead, sectionSources, s.Source, "has the state "+string(s.State)+", but "+string(was)+" in the record; lower the state")
 		}
 	}
 }
@@ -63,11 +63,11 @@ func (r *recorder) decided() {
 	for _, d := range r.p.Decisions {
 		switch on, ok := bases[key(d.Text)]; {
 		case inferred.has(d.Text):
-			r.fail(RuleDecided, sectionDecisions, d.Text, "is inferred, says the record")
+			r.fail(RuleDecided, sectionDecisions, d.Text, "is only inferred in the record; move it to section 5")
 		case !ok:
-			r.fail(RuleDecided, sectionDecisions, d.Text, "is on no record as decided")
+			r.fail(RuleDecided, sectionDecisions, d.Text, "is not recorded as a decision; move it to section 5 or remove it")
 		case !on.has(d.Basis):
-			r.fail(RuleDecided, sectionDecisions, d.Text, "has a basis that is on no record")
+			r.fail(RuleDecided, sectionDecisions, d.Text, "has a basis that is not recorded; name the recorded one")
 		}
 	}
 }
@@ -79,18 +79,18 @@ func (r *recorder) done() {
 		switch {
 		case isUnknown(d):
 		case open.has(d):
-			r.fail(RuleDone, sectionDone, d, "is an open question, says the record")
+			r.fail(RuleDone, sectionDone, d, "is an open question in the record; move it to section 7")
 		case remaining.has(d):
-			r.fail(RuleDone, sectionDone, d, "remains to be done, says the record")
+			r.fail(RuleDone, sectionDone, d, "remains to be done by the record; move it to section 11")
 		case !done.has(d):
-			r.fail(RuleDone, sectionDone, d, "has no evidence")
+			r.fail(RuleDone, sectionDone, d, "is not recorded as done; remove it")
 		}
 	}
-	r.missing(RuleDone, sectionRemaining, r.e.Remaining, "remains to be done, and is left out", r.remaining)
+	r.missing(RuleDone, sectionRemaining, r.e.Remaining, "remains to be done, but is missing here; add it", r.remaining)
 	listed := setOf(r.p.Done, ofText)
 	for _, d := range r.e.Done {
 		if key(d) != "" && !listed.has(d) {
-			r.warn(RuleDone, sectionDone, d, "was done, and is left out")
+			r.warn(RuleDone, sectionDone, d, "was done, but is missing here")
 		}
 	}
 	r.artifacts()
@@ -118,9 +118,9 @@ func (r *recorder) artifacts() {
 	for _, a := range r.p.Artifacts {
 		switch was, ok := status[artifactKey(a)]; {
 		case !ok:
-			r.fail(RuleDone, sectionArtifacts, a.Artifact, "is on no record")
+			r.fail(RuleDone, sectionArtifacts, a.Artifact, "is not recorded as produced; remove it")
 		case was != a.Status:
-			r.fail(RuleDone, sectionArtifacts, a.Artifact, "is "+string(a.Status)+" here, and "+string(was)+" on record")
+			r.fail(RuleDone, sectionArtifacts, a.Artifact, "has the status "+string(a.Status)+", but "+string(was)+" in the record; correct it")
 		}
 	}
 	if r.p.Artifacts == nil {
@@ -133,7 +133,7 @@ func (r *recorder) artifacts() {
 	for _, a := range r.e.Artifacts {
 		if !listed[artifactKey(a)] {
 			listed[artifactKey(a)] = true
-			r.fail(ruleState, sectionArtifacts, a.Artifact, "was produced, and is left out")
+			r.fail(ruleState, sectionArtifacts, a.Artifact, "was produced, but is missing here; add it")
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (r *recorder) reasoning() {
 	for at := range r.p.places() {
 		text := key(*at.text)
 		if slices.ContainsFunc(hidden, func(k string) bool { return strings.Contains(text, k) }) {
-			r.fail(ruleReasoning, at.section, *at.text, "holds the reasoning of a model, says the record")
+			r.fail(ruleReasoning, at.section, *at.text, "has hidden reasoning of a model that was recorded; remove that part")
 		}
 	}
 }
@@ -160,48 +160,48 @@ func (r *recorder) reasoning() {
 func (r *recorder) access() {
 	for _, u := range r.e.Unavailable {
 		if key(u) != "" && !r.hasBoundary(u) {
-			r.fail(ruleAccess, sectionBoundaries, u, "cannot be reached, and no boundary says so")
+			r.fail(ruleAccess, sectionBoundaries, u, "cannot be reached, but no boundary names it; add one")
 		}
 	}
 }
 
 func (r *recorder) corrected() {
-	r.missing(RuleCorrections, sectionCorrections, r.e.Corrections, "is left out", r.corrections)
+	r.missing(RuleCorrections, sectionCorrections, r.e.Corrections, "is missing here; add it in the words of the user", r.corrections)
 	known := setOf(r.e.Corrections, ofText)
 	for _, x := range r.p.Corrections {
 		if !known.has(x.Correction) {
-			r.fail(RuleCorrections, sectionCorrections, x.Correction, "is on no record in these words")
+			r.fail(RuleCorrections, sectionCorrections, x.Correction, "is not recorded in these words; use the words of the user")
 		}
 	}
 }
 
 func (r *recorder) states() {
-	r.missing(ruleState, sectionSources, texts(r.e.Sources, ofSource), "is on record, and left out", setOf(r.p.Sources, ofSource))
+	r.missing(ruleState, sectionSources, texts(r.e.Sources, ofSource), "is in the record, but is missing here; add it", setOf(r.p.Sources, ofSource))
 	known := r.known()
 	for _, s := range r.p.Sources {
 		if was, ok := known[key(s.Source)]; ok && strength(s.State) > strength(was) {
-			r.warn(ruleState, sectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
+			r.warn(ruleState, sectionSources, s.Source, "has the state "+string(s.State)+", but the stronger "+string(was)+" in the record")
 		}
 	}
-	r.missing(ruleState, sectionInferred, r.e.Inferred, "is inferred, and left out", r.inferred)
+	r.missing(ruleState, sectionInferred, r.e.Inferred, "is inferred in the record, but is missing here; add it", r.inferred)
 	inferred := setOf(r.e.Inferred, ofText)
 	for _, s := range r.p.Sources {
 		if s.State == Verified && inferred.has(s.What) && !r.inferred.has(s.What) {
-			r.fail(ruleState, sectionSources, s.What, "is inferred, says the record")
+			r.fail(ruleState, sectionSources, s.What, "is only inferred in the record; move it to section 5")
 		}
 	}
-	r.missing(ruleState, sectionDecisions, texts(r.e.Decisions, ofDecision), "was decided, and is left out",
+	r.missing(ruleState, sectionDecisions, texts(r.e.Decisions, ofDecision), "was decided, but is missing here; add it",
 		setOf(r.p.Decisions, ofDecision), r.inferred)
 	kept := r.boundaries + strings.Join(texts(r.p.Context, func(c Context) string { return plain(c.Context) }), "\n")
 	for _, id := range r.e.Out {
 		if key(id) != "" && !names(kept, key(id)) {
-			r.fail(ruleState, sectionContext, id, "is out of the window, and neither section 9 nor section 12 says so")
+			r.fail(ruleState, sectionContext, id, "is out of the window, but neither section 9 nor section 12 names it; add it to section 9")
 		}
 	}
 }
 
 func (r *recorder) doubt() {
-	r.missing(ruleDoubt, sectionQuestions, r.e.Questions, "is open, and left out", r.questions)
+	r.missing(ruleDoubt, sectionQuestions, r.e.Questions, "is open in the record, but is missing here; add it", r.questions)
 }
 
 // texts returns the texts of entries.

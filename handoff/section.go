@@ -45,7 +45,7 @@ func (s Section) Title() string {
 
 // A field is a text of a packet: its key in JSON and its label in Markdown.
 type field struct {
-	key      string // empty if the text stands in a list by itself
+	key      string // empty for a plain string in a list
 	label    string
 	optional bool
 	words    []string // the allowed values; nil if any text is allowed
@@ -175,7 +175,8 @@ var layouts = [...]layout{
 	}},
 }
 
-// textRow returns the row of an entry that is a single text.
+// textRow returns the row of an entry that is a single text, in the form that a
+// list gives.
 func textRow(s *string) []*string { return []*string{s} }
 
 // A list gives access to the entries of a section as rows of texts.

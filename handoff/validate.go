@@ -10,8 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// blank lists the characters that do not count as text: a text of only these is
-// empty. The JSON schema has the same list.
+// blank lists the white space that does not count as text: a text that consists
+// of it is empty. The JSON schema of packets has the same list.
 const blank = " \t\r\n"
 
 // Validate returns a [*transcript.SyntaxError] that names the field of the first

@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// unknown begins a text that names a missing fact.
+// unknown is the prefix of a text that says which fact is missing.
 const unknown = "Unknown: "
 
 var (

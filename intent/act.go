@@ -26,8 +26,8 @@ type act struct {
 	tail    int // the token of a particle that stands after the object, or 0
 }
 
-// recognize returns the request that begins at token i. With start, at the beginning of a
-// sentence, it also accepts words that may be nouns and words with a typing error.
+// recognize returns the request that begins at token i. start says that a sentence begins there:
+// then recognize also accepts words that may be nouns, and words with a typing error.
 func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if i >= end {
 		return act{}, false
@@ -82,8 +82,8 @@ func (c *compiler) isNoun(o opener, at, behind, end int) bool {
 	return o.noun && !c.hasObject(behind, end) && !c.is(at-1, "please", "pls", "plz", "you")
 }
 
-// special returns a request that has no opener of its own: a noun at the start of a sentence, or
-// "how good is my letter". The first n tokens are an opener, or n is 0.
+// special returns the request of a phrase that begins with no opener: a noun at the start of a
+// sentence, or "how good is my letter". The first n tokens are an opener, or n is 0.
 func (c *compiler) special(at, end, n int, start bool) (act, bool) {
 	a := act{opener: opener{form: formStatement}, at: at, body: at}
 	if n == 0 && start && c.reclassify(&a, end) {

@@ -96,14 +96,14 @@ func (c *compiler) term(i, n int) bool {
 var works = lazy.Words(`and but yet or answer look tone style level way manner detail details language terms example examples steps step version pass check fix intro
 	response reply read-through sketch draft breakdown walk-through wording voice audience list-of pitch write-up writeup job estimate search study test tests`)
 
-// value returns the text and the offsets of the tokens from one to before another.
+// value returns the text and the offsets of the tokens from from to before to.
 func (c *compiler) value(from, to int) Phrase {
 	v := Phrase{Start: c.tokens[from].start, End: c.tokens[to-1].end}
 	v.Text = c.span(v.Start, v.End)
 	return v
 }
 
-// span returns a part of the prompt as valid UTF-8.
+// span returns the bytes from start to end of the prompt, with invalid UTF-8 replaced.
 func (c *compiler) span(start, end int) string {
 	return strings.ToValidUTF8(c.text[start:end], "\ufffd")
 }

@@ -100,8 +100,9 @@ func (c *compiler) chatReason() PassReason {
 	return passContinuation
 }
 
-// reread returns the requests so that the first one has verb j.verb: another request of the
-// prompt that has this verb, or else the clause of the token that speaks most for it.
+// reread returns the requests of a prompt for which the table of weights decided on another verb
+// than the rules: the first one has the verb j.verb. It is another request of the prompt that
+// has this verb, or else the clause of the token that speaks most for it.
 func (c *compiler) reread(f *finding, j judgment) []part {
 	for k, p := range f.parts {
 		if k > 0 && p.act.verb == j.verb {

@@ -59,8 +59,9 @@ func (d *differ) one(field, before, after string) {
 	}
 }
 
-// objects compares the objects of the two verbs. Field is the object slot of the later verb, or
-// of the earlier verb if there is no later one.
+// objects compares the object of the verb before with that of the verb after. The field of the
+// difference is the object slot of the verb after, or of the verb before if there is no verb
+// after.
 func (d *differ) objects(before, after *Intent) {
 	was, is := objectOf(before), objectOf(after)
 	switch {
@@ -78,7 +79,8 @@ func objectOf(in *Intent) string {
 	return in.Slots[in.Verb.object()][0].Text
 }
 
-// sets lists first the elements that are gone and then the new ones.
+// sets adds a difference for each element of before that after lacks, and then for each element
+// that is new in after.
 func (d *differ) sets(field string, before, after []string) {
 	for _, s := range before {
 		if !slices.Contains(after, s) {

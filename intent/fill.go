@@ -95,9 +95,10 @@ func (f *filling) whole(p part) {
 // minStatement is the least number of words of a clause that can be a statement.
 const minStatement = 4
 
-// elsewhere takes the object of a request that names none from its own words if they name
-// something, or else from a statement before the request, or after it. A gap is for a prompt
-// that leaves the object open, not for one that no rule understands.
+// elsewhere fills the object of a request in which no rule found one. It takes the request's
+// own words if they name something, or else a statement before the request, or else one
+// after it. A gap is for a prompt that leaves the object open, not for one that no rule
+// understands.
 func (f *filling) elsewhere(p part) {
 	object, from := f.act.verb.object(), f.act.body
 	if f.act.verb == Fix {
@@ -223,8 +224,8 @@ func (f *filling) before(p part) (int, Slot) {
 	return i, slot
 }
 
-// created takes the style words before an artifact. It returns the token at which the rest of
-// the request begins, and the slot of that token.
+// created puts the style words before an artifact into their slot. It returns the index of the
+// token at which the rest of the request begins, and the slot of that token.
 func (f *filling) created(i, end int, slot Slot) (int, Slot) {
 	if f.hasStyle(i+1, end) && f.vague(i, i+1) && !f.is(i, "a", "the") {
 		f.put(slot, i, i+1)
@@ -405,8 +406,8 @@ func (f *filling) plainRun(i, end int) bool {
 	return true
 }
 
-// depth takes the words before the noun that says what is asked for as the depth, as in "a quick
-// overview of".
+// depth fills the slot depth with the words before the noun that names the result, as in "a
+// quick overview of".
 func (f *filling) depth() {
 	if f.act.verb != Explain || f.act.to-f.act.from < 2 {
 		return
@@ -532,8 +533,8 @@ func (f *filling) leads(m marker) bool {
 	return m.only || f.act.verb == Create || f.act.verb == Transform
 }
 
-// rest returns the slot of the words after a marker that is a whole value: the object slot if
-// that is still empty, or no slot.
+// rest returns the slot of the words after a marker that is itself the whole value of slot s:
+// the object slot if that is still empty, or no slot.
 func (f *filling) rest(s Slot) Slot {
 	if f.open() && f.pronoun == "" && f.act.verb == Explain && s == slotDepth {
 		return slotTarget
@@ -628,7 +629,8 @@ func (f *filling) chunk(i, end int) Slot {
 	return ""
 }
 
-// loose returns the slot of a statement about a choice: criteria, or none.
+// loose returns the slot of a statement about a choice: criteria if it has a word such as
+// matters or budget, or else no slot.
 func (f *filling) loose(i, end int) Slot {
 	for k := i; k < end; k++ {
 		if f.is(k, "matters", "matter", "important", "priority", "care", "budget", "criterion", "problem", "crucial") {
@@ -674,7 +676,7 @@ func (f *filling) instructs(i int, lead bool) bool {
 // follows a repair.
 const symptomLength = 30
 
-// begin returns the slot in which a clause begins.
+// begin returns the slot for the first words of a clause that makes no request.
 func (f *filling) begin(cl clause, i int, lead bool) Slot {
 	switch f.act.verb {
 	case Fix:
@@ -749,7 +751,8 @@ func (f *filling) subject(from, to int) int {
 	return from
 }
 
-// refer finds the noun of a pronoun: attached text, or the object of an earlier clause.
+// refer finds the object that a pronoun refers to: attached text, or the object of an earlier
+// clause.
 func (f *filling) refer(p part) {
 	if f.pronoun == "" && f.act.body < p.end && f.act.slot == f.act.verb.object() && !p.weak {
 		return
@@ -856,7 +859,8 @@ func (f *filling) trim(from, to int) (int, int) {
 	return from, to
 }
 
-// closing reports whether the token is a mark that may end a value, such as a bracket.
+// closing reports whether token i is a mark that may be the last one of a value, such as a
+// bracket.
 func (f *filling) closing(i int) bool {
 	return f.tokens[i].kind == mark && !strings.ContainsRune("-*#", rune(f.text[f.tokens[i].start]))
 }
@@ -936,7 +940,8 @@ func (c *compiler) formAt(i, end int) int {
 }
 
 var (
-	// mentions are phrases that introduce the object before a request.
+	// mentions are phrases that name the object in a sentence before the request, such as "here
+	// is".
 	mentions = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 		p := make(phrases[bool])
 		p.add(true, `i'm trying to understand/learn/use/read, i am trying to understand/learn/use/read, i'm working on, i am working on, i'm/i've reading/learning/read, i am reading/learning, there's a/an, there is a/an, there are, here's, here is, here are, this is, i have a/an/this/some/two/three, we have some/two/three, i wrote/made a/an/this,
@@ -955,7 +960,7 @@ var (
 		return p.sorted()
 	}}
 
-	// styles are words for a way of writing.
+	// styles are words that describe how a text is written, such as formal or concise.
 	styles = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 		p := make(phrases[bool])
 		p.add(true, `formal, casual, friendly, professional, persuasive, playful, technical, concise, creative, funny, humorous, informal, relaxed, polished, laid back, dramatic,

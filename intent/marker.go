@@ -193,8 +193,8 @@ func (c *compiler) ahead(i, end, n int, words map[string]bool) bool {
 	return false
 }
 
-// isPerson reports whether the noun phrase that begins at token i is a person. Its last word
-// decides.
+// isPerson reports whether the noun phrase that begins at token i means a person. The last
+// word of the phrase decides.
 func (c *compiler) isPerson(i, end int) bool {
 	if c.is(i, "someone", "somebody", "people", "everyone", "anyone", "me", "us") {
 		return true
@@ -209,7 +209,7 @@ func (c *compiler) isPerson(i, end int) bool {
 	return persons.Get()[last] || strings.HasSuffix(last, "-year-olds") || strings.HasSuffix(last, "-year-old")
 }
 
-// named reports whether token i is a name: a word with a capital first letter.
+// named reports whether token i is a name: its first letter is a capital.
 func (c *compiler) named(i int) bool {
 	if i >= len(c.tokens) || c.tokens[i].kind != word || c.is(i, "i", "i'm") {
 		return false

@@ -211,10 +211,11 @@ func (c *compiler) particle(at, end int) (opener, int) {
 // occasionPlans are nouns of occasions: "handle the wedding" is plan, not fix.
 var occasionPlans = lazy.Words("party wedding trip move moving birthday event events meeting offsite retreat conference holiday vacation christmas dinner picnic barbecue reunion launch relocation renovation ceremony funeral anniversary journey tour visit")
 
-// faults are nouns for faults.
+// faults are nouns for faults, such as bug or typo.
 var faults = lazy.Words("bug bugs error errors fault faults defect defects leak leaks culprit crash typo typos mistake glitch regression")
 
-// faultWords are words of a fault in a statement that asks for nothing.
+// faultWords are words such as drips or freezes: a statement with one of them, which asks for
+// nothing, reports a fault.
 var faultWords = lazy.Words(`accidentally drops drop dripping drips leaking leaks squealing squeal squeaks squeaking rattles rattling smells stinks burnt burning shakes shaking stutters stuttering lags lagging freezes freezing flickers flickering blank stuck jammed jams wrong weird
 	overheats overheating dies died blinking blinks overlapping overlaps denied forbidden refused unauthorized missing lost corrupted corrupt garbled truncated misaligned cracked stops stopped swollen clogged noise noises error errors exception exceptions bug bugs
 	fail fails failing failed failure failures broke broken crash crashes crashing hang hangs hanging leak off vanished vanishes disappear disappears disappeared 400 401 403 404 409 422 429 500 502 503 504 unreachable unresponsive unreadable inconsistent duplicated`)

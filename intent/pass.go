@@ -111,7 +111,8 @@ func (c *compiler) pass() PassReason {
 	}
 }
 
-// talk returns the number of tokens at i that ask for nothing, and why, or 0.
+// talk returns how many tokens from i on ask for nothing, and the reason. The number is 0 if the
+// token at i asks for something.
 func (c *compiler) talk(i int) (PassReason, int) {
 	if n := c.goesOn(i); n > 0 {
 		return passContinuation, n
@@ -140,8 +141,8 @@ func (c *compiler) talk(i int) (PassReason, int) {
 	return "", 0
 }
 
-// personal returns the number of tokens at i that ask or say something about the assistant, or
-// say what the person feels, or 0: "do you ever sleep", "you made my day", "I slept badly".
+// personal returns how many tokens from i on are about the assistant or about the feelings of
+// the person, or 0: "do you ever sleep", "you made my day", "I slept badly".
 func (c *compiler) personal(i int) int {
 	k := i
 	switch {
@@ -248,7 +249,7 @@ func (c *compiler) replies() bool {
 	return c.is(i, "yes", "y", "yep", "yeah", "yup", "no", "n", "nope", "nah", "ok", "okay", "sure", "right", "correct", "exactly", "agreed", "fine", "neither", "both", "either")
 }
 
-// thanks returns the number of tokens at i that thank for something, or 0.
+// thanks returns how many tokens from i on thank for something, or 0.
 func (c *compiler) thanks(i int) int {
 	n := 2
 	if c.is(i, "thank") && c.is(i+1, "you") {
@@ -277,8 +278,8 @@ var resumes = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	return p.sorted()
 }}
 
-// goesOn returns the number of tokens at i that ask to continue the current work, or 0. An
-// indefinite article names new work: "continue with a chapter about bees".
+// goesOn returns how many tokens from i on ask to continue the current work, or 0. An indefinite
+// article names new work: "continue with a chapter about bees".
 func (c *compiler) goesOn(i int) int {
 	_, n := resumes.Get().at(c.tokens[i:])
 	if n == 0 || c.is(i+n, "a", "an", "another", "some") {

@@ -145,7 +145,7 @@ func (c *compiler) resolveAnalyze(a *act, end int) {
 	}
 }
 
-// resolveGive resolves by the thing that is to be given: "give me a list", "give it a look",
+// resolveGive resolves "give" and "get" by their object: "give me a list", "give it a look",
 // "give this a formal tone", "get me started".
 func (c *compiler) resolveGive(a *act, end int) bool {
 	given := min(end, a.body+6)
@@ -269,7 +269,8 @@ func (c *compiler) forPerson(i, end int) bool {
 	return k < end && c.isPerson(k+1, end)
 }
 
-// looked reports whether a question is about something at hand.
+// looked reports whether a question names something at hand, by a word such as this, my or
+// attached, or by a path.
 func (c *compiler) looked(i, end int) bool {
 	for k := i; k < min(end, i+window); k++ {
 		if c.is(k, "this", "these", "our", "my", "attached", "below", "above") || c.tokens[k].kind == word && k > i && strings.ContainsAny(c.tokens[k].low, "/._") && !isNumber(c.tokens[k].low) {
@@ -453,7 +454,8 @@ func (c *compiler) weighs(a *act, end int) bool {
 // workingWords are words for something that works.
 var workingWords = []string{"working", "green", "again", "running", "passing", "pass", "work", "happy"}
 
-// works returns the token of the words that something is to work again, or end.
+// works returns the index of the word, such as green, by which a request asks that something
+// works again, or end.
 func (c *compiler) works(i, end int) int {
 	for last := i + window; i < min(end, last); i++ {
 		if c.is(i, workingWords...) && (i+1 == end || c.is(i+1, "again") || c.tokens[i+1].kind == comma || linkWords.Get()[c.tokens[i+1].low]) {
@@ -463,8 +465,8 @@ func (c *compiler) works(i, end int) int {
 	return end
 }
 
-// stopped returns the token of the words for a fault that is to stop, or end: "from crashing",
-// "stop failing".
+// stopped returns the index of the first word for a fault that is to stop, or end: "from
+// crashing", "stop failing".
 func (c *compiler) stopped(i, end int) int {
 	for last := i + window; i+1 < min(end, last); i++ {
 		if c.is(i, "from", "stop") && strings.HasSuffix(c.tokens[i+1].low, "ing") {
@@ -489,7 +491,8 @@ func (c *compiler) prose(i, end int) bool {
 
 var proses = lazy.Words("resume résumé cv bio letter essay email speech story poem paragraph intro introduction profile pitch wording text draft post article abstract blurb")
 
-// resolveHelp returns the request that help is asked for, or else makes it a goal.
+// resolveHelp resolves a request for help: it becomes the request for which help is asked
+// ("help me write a card"), or else one that names a goal.
 func (c *compiler) resolveHelp(a *act, end int) bool {
 	if inner, ok := c.recognize(a.body, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == formVerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) {
 		*a = inner
@@ -583,8 +586,9 @@ func (c *compiler) resolveYesNo(a *act, end int) bool {
 	return true
 }
 
-// atHand reports whether a question is about something at hand and not about a general fact:
-// "does this schema allow it", but not "do plants sleep".
+// atHand reports whether a yes-or-no question is about something at hand, which can be
+// inspected, and not about a general fact: "does this schema allow it", but not "do plants
+// sleep".
 func (c *compiler) atHand(i, end int) bool {
 	t := c.tokens[i]
 	general := t.kind == word && !determiners.Get()[t.low] && !pronouns.Get()[t.low] && !strings.ContainsAny(t.low, "/._") && !c.is(i, "i", "we", "you", "he", "she", "anything", "something")

@@ -59,7 +59,7 @@ func filePath(ref artifact.Ref) (string, error) {
 	if rest, ok := strings.CutPrefix(p, "//"); ok {
 		host, path, _ := strings.Cut(rest, "/")
 		if host != "" && host != "localhost" {
-			return "", errors.New("it is on another host")
+			return "", errors.New("it is on another host: want file:///path without a host")
 		}
 		var err error
 		if p, err = url.PathUnescape("/" + path); err != nil {
@@ -84,7 +84,7 @@ func within(root, name string) (string, bool) {
 	return name, err == nil && filepath.IsLocal(name)
 }
 
-// read returns the content of a file below root.
+// read returns the content of the file name below root. what names the file in errors.
 func (f *folders) read(what, root, name string) ([]byte, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
@@ -124,7 +124,7 @@ func (f *folders) read(what, root, name string) ([]byte, error) {
 	return content, nil
 }
 
-// regular returns an error unless a file is a regular one.
+// regular returns an error unless info is of a regular file. what names the file in the error.
 func regular(what string, info fs.FileInfo) error {
 	switch {
 	case info.Mode().IsRegular():
@@ -135,8 +135,9 @@ func regular(what string, info fs.FileInfo) error {
 	return fail(artifact.ErrForbidden, what, "it is not a regular file")
 }
 
-// fileError converts an error of the system or of [os.Root]. An error without a system error
-// comes from [os.Root], which refuses to leave its folder.
+// fileError converts an error of the operating system or of [os.Root] into an error of package
+// artifact. An error that wraps no error of the system comes from [os.Root], which refuses to
+// leave its folder.
 func fileError(what string, err error) error {
 	if errors.Is(err, artifact.ErrForbidden) {
 		return err

@@ -26,7 +26,7 @@ func parseHost(s string) (hostRule, error) {
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
 		name, r.port = s[:i], s[i+1:]
 		if !validPort(r.port) {
-			return hostRule{}, fmt.Errorf("%q is not a port", r.port)
+			return hostRule{}, fmt.Errorf("%q is not a port: want a number from 1 to 65535", r.port)
 		}
 	}
 	name, r.below = strings.CutPrefix(name, "*.")
@@ -34,7 +34,7 @@ func parseHost(s string) (hostRule, error) {
 	if inner, ok := strings.CutPrefix(name, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
 		if name = inner; !ok || !strings.Contains(name, ":") || r.below {
-			return hostRule{}, errors.New("brackets are for an IPv6 address")
+			return hostRule{}, errors.New("only an IPv6 address may stand in brackets")
 		}
 	} else if strings.Contains(name, ":") {
 		return hostRule{}, errors.New("want a host, or host:port; an IPv6 address stands in brackets")
@@ -90,7 +90,7 @@ func checkURL(rules []hostRule, u *url.URL) error {
 	case !ok:
 		return fmt.Errorf("the scheme is %q, not http or https", u.Scheme)
 	case u.User != nil:
-		return errors.New("the URL has a user or a password in it")
+		return errors.New("the URL has a user or a password in it: remove them, because no credential is sent")
 	case u.Opaque != "" || u.Host == "":
 		return errors.New("the URL has no host")
 	}
@@ -103,7 +103,7 @@ func checkURL(rules []hostRule, u *url.URL) error {
 		port = usual
 	}
 	if !validPort(port) {
-		return fmt.Errorf("%q is not a port", port)
+		return fmt.Errorf("%q is not a port: want a number from 1 to 65535", port)
 	}
 	if !slices.ContainsFunc(rules, func(r hostRule) bool { return r.allows(host, port, port == usual) }) {
 		return fmt.Errorf("add %q to %s to allow it", hostPort(host, port, usual), SettingHosts)
@@ -111,7 +111,7 @@ func checkURL(rules []hostRule, u *url.URL) error {
 	return nil
 }
 
-// hostPort returns the rule that would allow a host at a port.
+// hostPort returns the entry of [Options.Hosts] that would allow a host at a port.
 func hostPort(host, port, usual string) string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"

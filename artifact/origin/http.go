@@ -154,7 +154,7 @@ func (h *web) Close() error {
 	return nil
 }
 
-// status returns a status with Go's text, not the server's.
+// status returns a status code with Go's text for it, not with the server's text.
 func status(code int) string {
 	if text := http.StatusText(code); text != "" {
 		return fmt.Sprintf("%d %s", code, text)

@@ -126,7 +126,8 @@ func (m *servers) read(ctx context.Context, name, uri string) (*mcp.ReadResource
 // protocol of 2025-11-25. Later protocols use the code for invalid parameters.
 const codeNotFound = -32002
 
-// refusal converts the error that a server returned for a resource.
+// refusal converts the error that a server returned for a resource into an error of package
+// artifact.
 func refusal(e *jsonrpc.Error) error {
 	kind := artifact.ErrUnavailable
 	if e.Code == codeNotFound || e.Code == jsonrpc.CodeInvalidParams {
@@ -135,7 +136,8 @@ func refusal(e *jsonrpc.Error) error {
 	return fmt.Errorf("%w: the server says: %w", kind, e)
 }
 
-// join returns the texts of a resource, separated by line feeds.
+// join returns the texts of a resource, separated by line feeds. It fails if a content is no
+// text, or if the texts exceed limit bytes. what names the resource in errors.
 func join(what string, contents []*mcp.ResourceContents, limit int64) ([]byte, error) {
 	if len(contents) == 0 {
 		return nil, fail(artifact.ErrGone, what, "the server returned no content")
@@ -241,7 +243,7 @@ func (m *servers) transport(name string) (_ mcp.Transport, closed func(), err er
 	s := m.Servers[name]
 	switch {
 	case len(s.Command) > 0 && s.URL != "":
-		return nil, nil, fmt.Errorf("%w: the server has both a command and a URL", artifact.ErrForbidden)
+		return nil, nil, fmt.Errorf("%w: the server has both a command and a URL: configure one of them", artifact.ErrForbidden)
 	case len(s.Command) > 0:
 		// The process lives until Close, longer than a fetch.
 		cmd := exec.CommandContext(context.Background(), s.Command[0], s.Command[1:]...)
@@ -250,7 +252,7 @@ func (m *servers) transport(name string) (_ mcp.Transport, closed func(), err er
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: the URL of the server does not parse", artifact.ErrForbidden)
+		return nil, nil, fmt.Errorf("%w: the configured URL of the server is no valid URL", artifact.ErrForbidden)
 	}
 	rule, err := parseHost(u.Host)
 	if err == nil {
@@ -266,7 +268,7 @@ func (m *servers) transport(name string) (_ mcp.Transport, closed func(), err er
 			Timeout:   m.Timeout,
 			Transport: capped{guarded, 2*m.Limit + 1<<20},
 			CheckRedirect: func(*http.Request, []*http.Request) error {
-				return fmt.Errorf("%w: the server sends us elsewhere", artifact.ErrForbidden)
+				return fmt.Errorf("%w: the server redirects elsewhere: configure the URL that it redirects to", artifact.ErrForbidden)
 			},
 		},
 		MaxRetries:           -1,
@@ -310,7 +312,7 @@ type cappedBody struct {
 
 func (b *cappedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errors.New("the response of the server is too large")
+		return 0, errors.New("the response of the server is too large: raise " + SettingLimit)
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)

@@ -59,7 +59,7 @@ const (
 	SettingLimit   = "sources.limit"   // bytes, for [Options.Limit]
 )
 
-// settings maps a scheme to the setting that allows its refs.
+// settings maps a scheme to the name of the setting that allows refs with it.
 var settings = map[string]string{
 	"file": SettingFiles, "http": SettingHosts, "https": SettingHosts, "mcp": SettingMCP,
 }
@@ -165,7 +165,8 @@ func (r *Router) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Hav
 	return &cut, nil
 }
 
-// cutHave returns the description of a whole copy, given that of a copy of some lines.
+// cutHave returns the description of the whole content that a source needs, given that of a
+// copy of some lines.
 func cutHave(have *artifact.Have, lines artifact.Lines) *artifact.Have {
 	if have == nil || lines == (artifact.Lines{}) {
 		return have
@@ -238,12 +239,13 @@ func tooLarge(what string, limit int64) error {
 	return fail(artifact.ErrForbidden, what, "it is larger than %d bytes, the limit of %s", limit, SettingLimit)
 }
 
-// fail returns an error of a kind, about what, with the reason.
+// fail returns an error about what that wraps kind and gives the formatted reason.
 func fail(kind error, what, format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %w", what, kind, fmt.Errorf(format, args...))
 }
 
-// classify returns err if it has one of the three kinds, and otherwise as ErrUnavailable.
+// classify returns err if it wraps one of the sentinels ErrGone, ErrForbidden and
+// ErrUnavailable. Otherwise it wraps err in ErrUnavailable.
 func classify(err error) error {
 	for _, kind := range []error{artifact.ErrGone, artifact.ErrForbidden, artifact.ErrUnavailable} {
 		if errors.Is(err, kind) {

@@ -57,7 +57,8 @@ type session struct {
 
 func (s *session) need() float64 { return (s.price - s.framing) / s.counted }
 
-// over returns how far a bound with a factor exceeds the charge, as a share of the charge.
+// over returns how far a bound exceeds the tokens charged, as a share of them. The bound is
+// factor times the counted tokens, plus the framing.
 func (s *session) over(factor float64) float64 {
 	return (factor*s.counted+s.framing)/s.price - 1
 }
@@ -69,7 +70,7 @@ func run(out io.Writer, args []string) error {
 		name, pattern, ok := strings.Cut(arg, "=")
 		files, err := filepath.Glob(pattern)
 		if err != nil || !ok || len(files) == 0 {
-			return fmt.Errorf("%q is no name and files: %w", arg, err)
+			return fmt.Errorf("%q: want NAME=FILES with a pattern of files: %w", arg, err)
 		}
 		names = append(names, name)
 		for _, file := range files {

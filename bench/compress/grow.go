@@ -76,7 +76,7 @@ func untilMessage(data []byte, blocks []transcript.Block) ([]byte, error) {
 	}
 	last := slices.Max(messagesOf(blocks))
 	if last >= len(msgs) {
-		return nil, fmt.Errorf("message %d of %d", last, len(msgs))
+		return nil, fmt.Errorf("the blocks end with message %d, but the request has only %d", last, len(msgs))
 	}
 	raw, err := json.Marshal(msgs[:last+1])
 	if err != nil {
@@ -86,7 +86,7 @@ func untilMessage(data []byte, blocks []transcript.Block) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// failed prints the probes that the window does not answer.
+// failed prints those probes of results that the window does not answer.
 func (t *trial) failed(results []probe.Result) {
 	for i := range results {
 		r := &results[i]

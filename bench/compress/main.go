@@ -75,7 +75,7 @@ func main() {
 
 const scope = governance.Scope("bench")
 
-// A bench counts results and broken promises.
+// A bench has the settings of a run, and counts its results and the promises that were broken.
 type bench struct {
 	share, most int
 	rounds      int

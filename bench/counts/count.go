@@ -178,8 +178,9 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// functions finds the functions of a file that are too long or have too many ways: one, and one
-// more for each branch, loop, case and joined condition (McCabe, "A complexity measure", 1976).
+// functions finds the functions of a file that are too long or have too many ways through them:
+// one way, and one more for each branch, loop, case and joined condition (McCabe, "A complexity
+// measure", 1976).
 func (c *counter) functions(fset *token.FileSet, f *ast.File) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -213,7 +214,7 @@ func (c *counter) functions(fset *token.FileSet, f *ast.File) {
 	}
 }
 
-// reduce returns a file in the form for finding repetitions.
+// reduce returns a file in the form in which repetitions are searched: see source.
 func reduce(fset *token.FileSet, f *ast.File, name string, text []byte) source {
 	skip := make(map[int]bool)
 	for _, d := range f.Decls {
@@ -234,7 +235,7 @@ func reduce(fset *token.FileSet, f *ast.File, name string, text []byte) source {
 	return s
 }
 
-// repetitions returns the pairs of places that share at least sharedRun lines.
+// repetitions returns the pairs of places that share at least sharedRun consecutive lines.
 func (c *counter) repetitions() []string {
 	type place struct{ file, at int }
 	places := make(map[string][]place)

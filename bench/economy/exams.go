@@ -22,8 +22,9 @@ type paper struct {
 	at int // index of the message
 }
 
-// examine adds the papers of exams to their conversations. A conversation that is not in all is
-// read from beside its exam, and used for its exam alone.
+// examine adds the papers of exams to the conversations that they ask about. A conversation
+// that is not in all is read from the folder of its exam or from one of folders, and is used
+// only for its exam.
 func examine(all []*conversation, files, folders []string) ([]*conversation, error) {
 	sessions, err := exam.ReadAll(files)
 	if err != nil {
@@ -44,7 +45,7 @@ func examine(all []*conversation, files, folders []string) ([]*conversation, err
 		if c == nil {
 			var why string
 			if c, why = read(base, history); c == nil {
-				return nil, fmt.Errorf("exam of %s: %s", s.Conversation, why)
+				return nil, fmt.Errorf("read the conversation of the exam of %s: %s", s.Conversation, why)
 			}
 			c.alone = true
 			known[id], all = c, append(all, c)
@@ -89,8 +90,8 @@ func (r *replay) examine(at int) {
 	}
 }
 
-// finish judges the window of a further call by papers about the whole conversation. done is
-// the number of messages taken.
+// finish judges the window that one more call would have, by the papers about the whole
+// conversation. done is the number of messages that the window has taken.
 func (r *replay) finish(w *way, done int) {
 	if r.papers == len(r.conversation.papers) {
 		return

@@ -123,7 +123,8 @@ func newConversation(id, family string, msgs []retention.Message) *conversation 
 	return c
 }
 
-// link returns a message in the form for the cache.
+// link returns a message as the model of the provider's cache needs it: a digest and a
+// size.
 func link(m *retention.Message) economy.Link {
 	parts := []string{string(m.Role), m.CallID, m.Text}
 	for _, k := range m.Calls {
@@ -132,7 +133,8 @@ func link(m *retention.Message) economy.Link {
 	return economy.Link{Digest: digest.Of([]byte(strings.Join(parts, "\x00"))), Tokens: token.Count(m.Cost())}
 }
 
-// metered finds the calls with their recorded usage.
+// metered sets the calls of a conversation from the usage that its file recorded. why is
+// empty, or the reason why that is impossible.
 func (c *conversation) metered(s *transcript.Session) (why string) {
 	receipts := make(map[string]transcript.Receipt)
 	for _, r := range claudecode.Format.(transcript.Metered).Receipts(s) {
@@ -177,7 +179,8 @@ func (c *conversation) metered(s *transcript.Session) (why string) {
 	return ""
 }
 
-// plain makes a call of every reply.
+// plain sets the calls of a conversation whose file records no usage: every reply is a
+// call. why is as in metered.
 func (c *conversation) plain() (why string) {
 	tariff, _ := economy.Published().Find(plainModel)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -202,8 +205,9 @@ func (c *conversation) tokens() token.Count {
 	return n
 }
 
-// chained returns conversations of each project in a row, by the time of their first calls,
-// with at least 300,000 and 1,000,000 tokens.
+// chained returns long conversations: those of a project joined in the order of their first
+// calls, until they have at least 300,000 or 1,000,000 tokens. It returns at most most of
+// each size.
 func chained(all []*conversation, most int) []*conversation {
 	families := make(map[string][]*conversation)
 	var names []string

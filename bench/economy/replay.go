@@ -57,9 +57,9 @@ type result struct {
 
 // A bill is the cost of a way by purpose.
 type bill struct {
-	fresh  economy.Money // sending again after the cache has expired
-	cold   economy.Money // sending again behind an edit
-	edit   economy.Money // sending again what stands behind an edit
+	fresh  economy.Money // sending the text added since the previous call
+	cold   economy.Money // sending text again because the cache had expired
+	edit   economy.Money // sending text again because an edit changed what stands before it
 	read   economy.Money
 	output economy.Money
 	asked  economy.Money // calls that wrote a summary
@@ -118,7 +118,7 @@ func (r *replay) push(l economy.Link) {
 	r.size += l.Tokens
 }
 
-// replace replaces the messages of the window. Some may be unchanged.
+// replace replaces the messages of the window by msgs, which may have some of them unchanged.
 func (r *replay) replace(msgs []retention.Message) {
 	r.sent = msgs
 	r.links, r.size = r.links[:1:1], r.frame
@@ -129,9 +129,9 @@ func (r *replay) replace(msgs []retention.Message) {
 	r.res.edits++
 }
 
-// send sends the window, and ask behind it if it is not nil. It marks the frame, the last
-// message, and one 20 messages before. So the previous call's prompt is found in the cache
-// unless very many messages were added.
+// send sends the window, followed by ask if that is not nil. It sets cache breakpoints
+// behind the frame, the last message, and a message 20 messages before that one. So the
+// previous call's prompt is found in the cache unless very many messages were added.
 func (r *replay) send(k *call, output token.Count, ask *economy.Link) {
 	s := &economy.Submission{At: k.time, Model: k.tariff.Name, Links: r.links}
 	if ask != nil {
@@ -173,7 +173,8 @@ func (r *replay) charge(k *call, spend economy.Spend, asked bool) {
 	r.added, r.edits = 0, r.res.edits
 }
 
-// warm reports whether the cache of the previous call has not expired.
+// warm reports whether the cache still has the prompt of the previous call, which expires with
+// time.
 func (r *replay) warm(k *call) bool {
 	return !r.last.IsZero() && k.tariff.Warm(r.last, k.time, r.long)
 }

@@ -109,7 +109,8 @@ func (b *bench) table(out io.Writer, rows []row, window token.Count, long bool) 
 	return examined(out, rows) && met
 }
 
-// fit prints the results of managed for sessions that fit.
+// fit prints the results of Carrel's way, managed, for sessions that fit into the window. It
+// reports whether they meet the goal.
 func fit(out io.Writer, rows []row) bool {
 	if len(rows) == 0 {
 		fmt.Fprintln(out, "  they fit: n=0")
@@ -131,7 +132,8 @@ func fit(out io.Writer, rows []row) bool {
 	return worst <= mostFitting
 }
 
-// overflow prints the results of all ways for sessions that do not fit.
+// overflow prints the results of all ways for sessions that do not fit into the window, and
+// reports whether managed meets the goal.
 func overflow(out io.Writer, title string, rows []row) bool {
 	if len(rows) == 0 {
 		fmt.Fprintf(out, "  %s: n=0\n", title)
@@ -158,8 +160,8 @@ func overflow(out io.Writer, title string, rows []row) bool {
 	return judge(out, rows)
 }
 
-// bills prints the costs of each way by purpose, as shares of the cost of none, as means over
-// sessions.
+// bills prints the costs of each way by purpose, as shares of the cost of the way none, which
+// changes nothing. The shares are means over sessions.
 func bills(out io.Writer, rows []row) {
 	fmt.Fprintf(out, "    %-10s %9s %9s %9s %9s %9s %9s\n", "of none", "new", "cold", "edited", "read", "output", "asked")
 	for w := range ways {
@@ -178,8 +180,9 @@ func bills(out io.Writer, rows []row) {
 	}
 }
 
-// examined prints, for sessions that do not fit, how many strings of exams the windows have. It
-// reports whether managed has no fewer than the cheapest alternative on each session.
+// examined prints, for sessions that do not fit into the window, how many of the strings that
+// their exams ask for are in the windows. It reports whether on each session managed has at
+// least as many as the cheapest alternative.
 func examined(out io.Writer, rows []row) bool {
 	below, n := 0, 0
 	strings, all := make([]int, len(ways)), 0
@@ -210,7 +213,8 @@ func examined(out io.Writer, rows []row) bool {
 	return below == 0
 }
 
-// judge compares managed with the cheapest alternative of each session.
+// judge compares cost and quality of managed with those of the cheapest alternative on each
+// session, and reports whether the goals are met.
 func judge(out io.Writer, rows []row) bool {
 	var ratios, bares, ours, theirs []float64
 	below := 0

@@ -15,7 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A law has the parameters of managing.
+// A law has the parameters of Carrel's way, managed.
 type law struct {
 	full, target int // percent of the window
 	large        int // bytes above which a result is shortened
@@ -41,8 +41,8 @@ var ways = []way{
 	{name: "managed", fit: manage, take: shorten},
 }
 
-// bare sends only the new messages of the conversation, with the reply before them. No way that
-// sends those and the frame costs less; nobody would work like that.
+// bare sends only the new messages of the conversation, with the reply before them. It is a
+// lower bound, not a way to work: no way that sends those messages and the frame costs less.
 var bare = way{name: "bare", fit: func(r *replay, _ *call) {
 	if from := max(r.fresh()-1, 0); from > 0 {
 		r.replace(r.sent[from:])
@@ -52,8 +52,9 @@ var bare = way{name: "bare", fit: func(r *replay, _ *call) {
 // percent returns n percent of the window in tokens.
 func (r *replay) percent(n int) token.Count { return r.window * token.Count(n) / 100 }
 
-// isFull reports whether a window must be made smaller because it exceeds a percentage. It is
-// false if that was just done and would change nothing.
+// isFull reports whether the prompt must be made smaller because it exceeds a percentage of the
+// window. It is false if the prompt was just made smaller, so that doing it again would change
+// nothing.
 func (r *replay) isFull(percent int) bool {
 	return r.size > r.percent(percent) && r.size-r.made > r.window/50
 }

@@ -108,7 +108,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, files []string) error {
 	return cmp.Or(err, retention.ClosePeers(peers))
 }
 
-// samples returns the samples for fitting weights, if they are to be fitted.
+// samples returns the samples for fitting weights, or none unless the flags ask for a fit.
 func (b *bench) samples(sessions []*exam.Session) ([]*exam.Sample, error) {
 	if !b.fit && !b.loo {
 		return nil, nil

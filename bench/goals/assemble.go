@@ -19,7 +19,8 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// Creating the stores of these goals takes minutes for a million artifacts.
+// assembleGoals are the goals for assembling a context. Creating their stores takes minutes for
+// a million artifacts.
 var assembleGoals = []goal{
 	{name: "catalog-file-1M", says: "a process that starts has the columns of a million artifacts, against reading their file", bound: within(3), setup: startAgainstFile(1_000_000)},
 	{name: "catalog-store-1M", says: "the same against reading their records", bound: faster(20), setup: startAgainstStore(1_000_000)},
@@ -56,8 +57,9 @@ func fillStore(ctx context.Context, path string, n int) (store.Database, error) 
 	return db, nil
 }
 
-// catalogOf returns a side that loads the columns of a scope like a new process, from snapshots
-// if a path is given.
+// catalogOf returns a side that loads the columns of the bench's scope as a new process does:
+// from the snapshots in a folder, or from the records of db if snapshots is empty. It also
+// returns what holds the loaded columns.
 func catalogOf(db store.Store, snapshots string) (side, *stacks.Stacks, error) {
 	o, err := base.Options{Snapshots: snapshots, Now: func() time.Time { return atNoon }}.Complete()
 	if err != nil {
@@ -81,7 +83,8 @@ func catalogOf(db store.Store, snapshots string) (side, *stacks.Stacks, error) {
 	}), e, err
 }
 
-// startAgainstFile compares the start from a snapshot with reading its file.
+// startAgainstFile compares loading a scope of n artifacts from a snapshot with only reading
+// the file of the snapshot.
 func startAgainstFile(n int) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, _ *bench, dir string) (sides, error) {
 		path := filepath.Join(dir, "carrel.db")
@@ -101,7 +104,8 @@ func startAgainstFile(n int) func(context.Context, *bench, string) (sides, error
 	}
 }
 
-// startAgainstStore compares the start from a snapshot with the start from the records.
+// startAgainstStore compares loading a scope of n artifacts from a snapshot with loading it
+// from the records of the store.
 func startAgainstStore(n int) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, _ *bench, dir string) (sides, error) {
 		path := filepath.Join(dir, "carrel.db")
@@ -118,7 +122,8 @@ func startAgainstStore(n int) func(context.Context, *bench, string) (sides, erro
 	}
 }
 
-// classOf returns a class that needs no verification by a person.
+// classOf returns the class of a row, or another one if an artifact of that class would need a
+// person who verified it.
 func classOf(r triage.Row) provenance.Class {
 	if r.Class == provenance.Verified {
 		return provenance.Document

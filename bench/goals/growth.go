@@ -42,7 +42,7 @@ type grown struct {
 }
 
 // factor returns the largest growth of the time from one size to the next, divided by that of
-// size·log size. At 1 or below it does not grow faster.
+// size·log size. At a factor of 1 or less, the time does not grow faster than size·log size.
 func (g *grown) factor() (worst float64) {
 	for i := 1; i < len(g.sizes); i++ {
 		was, is := float64(g.sizes[i-1]), float64(g.sizes[i])

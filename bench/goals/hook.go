@@ -34,8 +34,8 @@ func startOfAHook(ctx context.Context, b *bench, dir string) (sides, error) {
 	return sides{ours: repeated(20, hook), other: repeated(20, command(empty, nil))}, err
 }
 
-// hookBeside compares hooks for results of 80 kB, a different one each time, in an invented
-// session of size bytes.
+// hookBeside compares the hooks of both builds for tool results of 80 kB, a different one
+// each time, in an invented session of size bytes.
 func hookBeside(size int) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		transcript, err := claudeFile(dir, size)
@@ -48,7 +48,8 @@ func hookBeside(size int) func(context.Context, *bench, string) (sides, error) {
 	}
 }
 
-// results returns a function that returns events, each with a different result of 80 kB.
+// results returns a function that returns a new event at each call: a tool result of 80 kB,
+// never the same twice.
 func results(transcript string) func() ([]byte, error) {
 	n := uint64(0)
 	return func() ([]byte, error) {

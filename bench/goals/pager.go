@@ -6,7 +6,8 @@ var pagerGoals = []goal{
 	{name: "pager", says: "carrel pager on 100,000 blocks against the earlier build", bound: faster(0.95), before: true, setup: pagerOf(100_000)},
 }
 
-// pagerOf compares the pager with the original one, on a history of that many blocks.
+// pagerOf compares package pager with package pager/seed, the port of the original
+// pager, on a history of that many blocks.
 func pagerOf(blocks int) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		ours, other, err := b.both(ctx)

@@ -13,7 +13,7 @@ import (
 func peak(p *os.ProcessState) (float64, error) {
 	used, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return 0, errors.New("this system does not tell what memory a process had")
+		return 0, errors.New("this system does not report the peak memory of a process: run on Linux or macOS, or leave these goals out with -only")
 	}
 	if runtime.GOOS == "darwin" {
 		return float64(used.Maxrss), nil // elsewhere it is in kibibytes

@@ -140,7 +140,7 @@ func bestOf(n int, query string) func(context.Context, *bench, string) (sides, e
 		ours := timed(func(context.Context) error {
 			for range times {
 				if len(retrieval.FindBest([]postings.View{x.View(words)}, bestCount, ofFTS5)) != len(want) {
-					return errors.New("another number of texts")
+					return errors.New("the index does not have the number of texts that were put in")
 				}
 			}
 			return nil
@@ -225,7 +225,7 @@ func sameScores(got []retrieval.Best, want map[int64]float64) error {
 	})
 	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
 	if len(got) != len(scores) {
-		return fmt.Errorf("%d texts, FTS5 has %d", len(got), len(scores))
+		return fmt.Errorf("the index finds %d texts, FTS5 finds %d", len(got), len(scores))
 	}
 	for i, d := range got {
 		score, have := float64(d.Score)/float64(ratio.One), scores[i]
@@ -233,7 +233,7 @@ func sameScores(got []retrieval.Best, want map[int64]float64) error {
 			have = s
 		}
 		if math.Abs(score-have) > 1e-6 {
-			return fmt.Errorf("text %d at place %d has %.9f, FTS5 gives %.9f", d.ID, i+1, score, have)
+			return fmt.Errorf("text %d at place %d has the score %.9f, FTS5 gives it %.9f", d.ID, i+1, score, have)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func underLoad(ctx context.Context, load, program string) (_ *figures, err error
 		return nil, fmt.Errorf("bench/load: %w", err)
 	}
 	if len(report.Operations) == 0 {
-		return nil, errors.New("bench/load: no operation was made")
+		return nil, errors.New("bench/load: the report has no operations")
 	}
 	return &report.Operations[len(report.Operations)-1], nil
 }
@@ -106,7 +106,7 @@ func begin(serve *exec.Cmd) (url string, err error) {
 	line, err := bufio.NewReader(messages).ReadString('\n')
 	found := servesAt.Get().FindStringSubmatch(line)
 	if found == nil {
-		return "", errors.Join(fmt.Errorf("carrel serve says %q: %w", line, err), serve.Process.Kill(), serve.Wait())
+		return "", errors.Join(fmt.Errorf("carrel serve does not print its address, but %q: %w", line, err), serve.Process.Kill(), serve.Wait())
 	}
 	return found[1], nil
 }

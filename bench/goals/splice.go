@@ -16,7 +16,7 @@ var spliceGoals = []goal{
 	{name: "splice-copy", says: "the same against a copy of the body", bound: within(10), setup: spliceAgainst(copied)},
 }
 
-// edits is how many edits of the body a side makes.
+// edits is the number of edits of the body in one measurement of a side.
 const edits = 20
 
 // spliceAgainst compares an edit of a request body with the function other.
@@ -54,7 +54,7 @@ func spliced(d *rawjson.Document, body []byte) error {
 		i++
 	}
 	if rawjson.Size(d.Segments()) >= int64(len(body)) {
-		return errors.New("nothing was taken out")
+		return errors.New("the edit removed no message of the body")
 	}
 	return nil
 }

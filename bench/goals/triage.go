@@ -41,7 +41,8 @@ func invented(n int) []triage.Row {
 	return rows
 }
 
-// firstOf returns a side that runs pass one over rows, and a pointer to its latest result.
+// firstOf returns a side that runs pass one of triage over rows, and a pointer to its latest
+// result.
 func firstOf(rows []triage.Row) (side, *triage.First) {
 	policy, first, table := triage.DefaultPolicy(), new(triage.First), new(triage.Table)
 	for _, r := range rows {
@@ -56,8 +57,8 @@ func took(f func()) side {
 	return least(10, timed(func(context.Context) error { f(); return nil }))
 }
 
-// triageAgainstScan compares pass one with a scan that sums columns of the same size: two times
-// and a byte for each row.
+// triageAgainstScan compares pass one with a scan that sums columns of the same size, which
+// have two times and a byte for each row.
 func triageAgainstScan(n int) func(context.Context, *bench, string) (sides, error) {
 	return func(context.Context, *bench, string) (sides, error) {
 		rows := invented(n)
@@ -72,7 +73,7 @@ func triageAgainstScan(n int) func(context.Context, *bench, string) (sides, erro
 			other: took(func() { seen += sum(created) + sum(expires) + sum(kinds) }),
 			close: func() error {
 				if seen == 0 {
-					return errors.New("the scan has read nothing")
+					return errors.New("the scan summed columns without values")
 				}
 				return nil
 			},
@@ -128,7 +129,7 @@ func triageAgainstObjects(n int) func(context.Context, *bench, string) (sides, e
 			chosen[o.at] = true
 		}
 		if slices.ContainsFunc(first.Admitted, func(c triage.Candidate) bool { return !chosen[c.Row] }) {
-			return sides{}, errors.New("the two ways do not choose the same")
+			return sides{}, errors.New("pass one and the obvious implementation choose different rows")
 		}
 		return sides{ours: ours, other: took(choose)}, nil
 	}

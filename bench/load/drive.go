@@ -9,7 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/client"
 )
 
-// drive lets the clients work, and then reads back everything they wrote.
+// drive runs the clients for the duration, and then reads back everything
+// that they wrote.
 func (o *options) drive(ctx context.Context, urls []string) (*report, error) {
 	clients := make([]*client.Client, len(urls))
 	for i, url := range urls {

@@ -105,7 +105,7 @@ func (f *fleet) start(ctx context.Context) error {
 	f.procs = append(f.procs, &process{cmd, input})
 	url, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil {
-		return fmt.Errorf("a server does not say where it is: %w", err)
+		return fmt.Errorf("read the address that a server prints: %w", err)
 	}
 	f.urls = append(f.urls, strings.TrimSpace(url))
 	return nil
@@ -166,7 +166,7 @@ const (
 	heldGauge = "load_held_bytes"
 )
 
-// gauge returns a function that reads a figure of the runtime, minus others.
+// gauge returns a function that reads the runtime metric name, minus the metrics in less.
 func gauge(name string, less ...string) func() float64 {
 	return func() float64 {
 		samples := []metrics.Sample{{Name: name}}

@@ -82,7 +82,7 @@ func (o *options) run(ctx context.Context) (err error) {
 		return err
 	}
 	if (o.url == "") == !o.self || o.clients < 1 || o.processes < 1 || flag.NArg() > 0 {
-		return errors.New("give either -url or -self, and at least one client and one process")
+		return errors.New("want either -url or -self, and at least 1 for the numbers of clients and processes")
 	}
 	urls := []string{o.url}
 	if o.self {

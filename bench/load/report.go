@@ -63,7 +63,8 @@ type figures struct {
 	Max   float64 `json:"max_ms"`
 }
 
-// add adds the counts of a client.
+// add adds the counts of a client to the report, and its durations to took,
+// by operation.
 func (r *report) add(t *tally, took map[string][]time.Duration) {
 	for op, list := range t.took {
 		took[op] = append(took[op], list...)
@@ -75,7 +76,8 @@ func (r *report) add(t *tally, took map[string][]time.Duration) {
 	r.Problems = append(r.Problems, t.problems...)
 }
 
-// sum computes the figures.
+// sum computes the figures of each operation, and of all together, from the
+// durations in took.
 func (r *report) sum(took map[string][]time.Duration) {
 	var all []time.Duration
 	for _, op := range slices.Sorted(maps.Keys(took)) {

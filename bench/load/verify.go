@@ -31,7 +31,7 @@ func (w *worker) verify(ctx context.Context) {
 	for _, id := range slices.Sorted(maps.Keys(w.contexts)) {
 		data, err := w.client.Replay(ctx, w.scope, &carrel.IDRequest{ID: id})
 		if err == nil && !digest.Of(data.Data).Equal(w.contexts[id]) {
-			err = fmt.Errorf("context %s is replayed as something else", id)
+			err = fmt.Errorf("context %s is replayed with other bytes than it was assembled with", id)
 		}
 		w.tally.check("contexts", err)
 	}
@@ -44,7 +44,7 @@ func (w *worker) whole(ctx context.Context, s *session) error {
 		return err
 	}
 	if !slices.EqualFunc(got, s.messages, func(a json.RawMessage, b []byte) bool { return bytes.Equal(a, b) }) {
-		return fmt.Errorf("session %s has %d messages that are not the %d that were appended", s.id, len(got), len(s.messages))
+		return fmt.Errorf("session %s has %d messages, but other ones than the %d that were appended", s.id, len(got), len(s.messages))
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func verifyShared(ctx context.Context, team []*worker) error {
 	for i, raw := range got {
 		whose := slices.IndexFunc(left, func(next [][]byte) bool { return len(next) > 0 && bytes.Equal(next[0], raw) })
 		if whose < 0 {
-			return fmt.Errorf("message %d of session %s is nobody's next: %s", i, w.shared.id, raw)
+			return fmt.Errorf("message %d of session %s is not the next message of any client: %s", i, w.shared.id, raw)
 		}
 		left[whose] = left[whose][1:]
 	}

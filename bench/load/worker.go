@@ -81,7 +81,7 @@ func (w *worker) work(ctx context.Context, end time.Time) {
 	}
 }
 
-// words are the words of messages.
+// words are the words that messages are made of.
 var words = strings.Fields(`pool queue drain close worker retry budget ledger deploy staging profile ticket branch
 	shutdown timeout metric config error panic index page currency incident review merge release test suite`)
 
@@ -194,7 +194,7 @@ func (w *worker) assemble(ctx context.Context) {
 			return err
 		}
 		if res.TokenCount > res.Budget {
-			return fmt.Errorf("context %s has %d tokens, the budget %d", res.Manifest, res.TokenCount, res.Budget)
+			return fmt.Errorf("context %s has %d tokens, more than the budget of %d", res.Manifest, res.TokenCount, res.Budget)
 		}
 		w.contexts[res.Manifest] = digest.Of(res.Data)
 		return nil

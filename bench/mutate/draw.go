@@ -108,7 +108,7 @@ var immutable = []string{
 	"/internal/retention", "/store/storetest", "/transcript/formattest", "/llm/llmtest",
 }
 
-// mutable reports whether mutants are drawn from a package.
+// mutable reports whether mutants are drawn from the package with that path.
 func mutable(path string) bool {
 	return !slices.ContainsFunc(immutable, func(part string) bool { return strings.Contains(path, part) })
 }

@@ -53,7 +53,7 @@ func readFault(paragraph string) ([]*mutant, error) {
 		}
 		word, value, ok := strings.Cut(line, "\t")
 		if !ok {
-			return nil, fmt.Errorf("%q: want a word, a tab and a value", line)
+			return nil, fmt.Errorf("%q: want one of the words fault, file, old, new and run, a tab, and a value", line)
 		}
 		if word == "run" {
 			runs = append(runs, value)
@@ -89,12 +89,13 @@ func readFault(paragraph string) ([]*mutant, error) {
 		all = append(all, m)
 	}
 	if all == nil {
-		return nil, fmt.Errorf("fault %q: no run line", fields["fault"])
+		return nil, fmt.Errorf("fault %q: want a run line with the go command that must fail", fields["fault"])
 	}
 	return all, nil
 }
 
-// property returns the test and the package of a run of one property, and whether it is one.
+// property returns the test and the package of a run line that tests one property. ok is
+// false for any other run line.
 func property(run string) (name, pkg string, ok bool) {
 	words := strings.Fields(run)
 	if len(words) != 4 || words[0] != "test" || words[1] != "-run" {

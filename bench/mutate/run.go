@@ -50,7 +50,7 @@ const (
 // run tests mutants and reports whether enough of them were noticed.
 func (o *options) run(ctx context.Context) (bool, error) {
 	if _, err := os.Stat("go.mod"); err != nil {
-		return false, errors.New("run it from the root of the module")
+		return false, errors.New("no go.mod in this folder: run the command from the root of the module")
 	}
 	dir, err := temporary("")
 	if err != nil {
@@ -71,7 +71,7 @@ func (o *options) run(ctx context.Context) (bool, error) {
 	}
 	tested := t.count[noticed] + t.count[lived]
 	if tested == 0 {
-		return false, errors.New("nothing was tested")
+		return false, errors.New("no mutant was tested: give a larger -n, another -only or other packages")
 	}
 	fmt.Fprintf(o.out, "%d of %d noticed (%.1f %%), %d equivalent, seed %d\n", t.count[noticed], tested,
 		100*float64(t.count[noticed])/float64(tested), t.count[equivalent], o.seed)
@@ -135,7 +135,7 @@ func (t *trial) faulty(ctx context.Context) error {
 	return t.each(ctx, faults, t.testFault)
 }
 
-// asked returns the mutants that -only selects.
+// asked returns those of the mutants that the flag -only selects.
 func (t *trial) asked(mutants []*mutant) []*mutant {
 	return slices.DeleteFunc(mutants, func(m *mutant) bool { return t.only != nil && !t.only.MatchString(m.String()) })
 }

@@ -35,7 +35,7 @@ func (m *mutant) source() []byte {
 	return slices.Concat(m.file.data[:m.from], []byte(m.text), m.file.data[m.to:])
 }
 
-// others are the replacements of each operator.
+// others lists for each operator the operators that replace it in mutants.
 var others = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
 	token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
@@ -86,7 +86,7 @@ func (s *search) text(n ast.Node) string {
 	return string(s.file.data[s.set.Position(n.Pos()).Offset:s.set.Position(n.End()).Offset])
 }
 
-// line returns the line of a place, up to the place.
+// line returns the text of the line of a place, up to that place.
 func (s *search) line(at token.Pos) string {
 	offset := s.set.Position(at).Offset
 	from := 1 + bytes.LastIndexByte(s.file.data[:offset], '\n')
@@ -128,8 +128,8 @@ func (s *search) visit(n ast.Node) bool {
 	return true
 }
 
-// reserves reports whether the last argument of a call is only a capacity, so that no result
-// depends on it.
+// reserves reports whether the last argument of a call only reserves capacity, as that of
+// make does. No mutant changes it, because no result depends on it.
 func reserves(n *ast.CallExpr) bool {
 	switch fun := n.Fun.(type) {
 	case *ast.Ident:
@@ -144,7 +144,8 @@ func reserves(n *ast.CallExpr) bool {
 	return false
 }
 
-// binary mutates an operator, and removes each arm of a joined condition.
+// binary adds mutants of a binary expression: with another operator, and, of a joined
+// condition, with only one of its two sides.
 func (s *search) binary(n *ast.BinaryExpr) {
 	where := short(s.text(n))
 	for _, other := range others[n.Op] {
@@ -165,7 +166,8 @@ func (s *search) number(n *ast.BasicLit) {
 	s.add(n.Pos(), n.End(), strconv.FormatInt(v+1, 10), fmt.Sprintf("%s: %s → %d", s.line(n.Pos()), n.Value, v+1))
 }
 
-// statements removes calls, and assignments to existing variables.
+// statements adds mutants in which one statement of a list is removed: a call, or an
+// assignment to an existing variable.
 func (s *search) statements(list []ast.Stmt) {
 	for _, stmt := range list {
 		switch stmt := stmt.(type) {

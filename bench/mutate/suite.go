@@ -75,9 +75,10 @@ func (t *trial) test(ctx context.Context, m *mutant) (ending, error) {
 	return lived, nil
 }
 
-// suites returns the packages whose tests should notice a mutant, in order: its home, then
-// packages above that in the tree, such as the engine, then other packages that import the
-// mutant's package, smaller ones first, and the command line last.
+// suites returns the packages whose tests should notice a mutant, in the order in which
+// they are run: its home, the packages above the home in the tree of folders, then other
+// packages that import the mutant's package, smaller ones first, and the command line
+// last.
 func (t *trial) suites(m *mutant) []*pkg {
 	home := t.home(m.file.pkg)
 	own := m.file.pkg.ImportPath
@@ -228,7 +229,8 @@ func (t *trial) runTests(ctx context.Context, p *pkg, tests []*single, id int) (
 	return r, err
 }
 
-// execute runs the test binary of a package like go test, with one more variable.
+// execute runs the test binary of a package as go test does, with one more environment
+// variable.
 func (t *trial) execute(ctx context.Context, p *pkg, limit time.Duration, variable string, args ...string) (*result, error) {
 	temp, err := temporary(t.dir)
 	if err != nil {

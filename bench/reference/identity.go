@@ -19,7 +19,8 @@ type identical struct {
 	differ               int
 }
 
-// check compares one text. It prints the first few that differ.
+// check compares the tokens of one text with those of the reference. It prints the first few
+// texts that differ.
 func (c *identical) check(e *encoding, text string) error {
 	want, _, _, err := c.node.ask(askTokens, e.number, text)
 	if err != nil {
@@ -47,7 +48,8 @@ func (c *identical) report(e *encoding, what string) {
 		verdict, e.name, what, c.differ, c.texts, c.tokens, float64(c.bytes)/1e6)
 }
 
-// identity compares random texts, texts whose tokens show the class of each rune, and files.
+// identity compares the tokens of random texts, as many as fuzz says, of texts that show the
+// class of each rune, and of files.
 func (r *reference) identity(fuzz int, files []string) error {
 	for i := range encodings {
 		e := &encodings[i]

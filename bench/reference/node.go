@@ -16,7 +16,8 @@ import (
 //go:embed reference.cjs classes.mjs
 var scripts embed.FS
 
-// install creates a temporary directory with our scripts and one npm package.
+// install creates a temporary directory with the scripts of this command and one npm
+// package.
 func install(ctx context.Context, pkg string) (dir string, remove func() error, err error) {
 	if dir, err = os.MkdirTemp("", "carrel-reference-"); err != nil {
 		return "", nil, err
@@ -87,7 +88,7 @@ func (n *node) ask(what, encoding byte, text string) (tokens []uint32, number in
 	}
 	var answer [2]uint32
 	if err := binary.Read(n.out, binary.LittleEndian, &answer); err != nil {
-		return nil, 0, 0, fmt.Errorf("the answer of node: %w", err)
+		return nil, 0, 0, fmt.Errorf("read the answer of the Node process: %w", err)
 	}
 	if what == askTokens {
 		tokens = make([]uint32, answer[1])

@@ -29,7 +29,7 @@ func writeTables(ctx context.Context, to string) error {
 	}
 	table, err := classTable(ctx)
 	if err != nil {
-		return fmt.Errorf("classes of runes: %w", err)
+		return fmt.Errorf("make the classes of runes: %w", err)
 	}
 	return os.WriteFile(filepath.Join(to, "classes.bin"), table, 0o644)
 }
@@ -74,7 +74,7 @@ func tableOf(name string) ([]byte, error) {
 	tokens := make([]string, len(ranks))
 	for text, id := range ranks {
 		if id >= len(tokens) {
-			return nil, fmt.Errorf("there are %d tokens, and one has the number %d", len(tokens), id)
+			return nil, fmt.Errorf("the file has %d tokens, but numbers one of them %d: the numbers must be consecutive from 0", len(tokens), id)
 		}
 		tokens[id] = text
 	}
@@ -84,14 +84,14 @@ func tableOf(name string) ([]byte, error) {
 	for id, text := range tokens {
 		if id < 256 {
 			if len(text) != 1 {
-				return nil, fmt.Errorf("token %d is %q, which is not one byte", id, text)
+				return nil, fmt.Errorf("token %d is %q, want a token of one byte", id, text)
 			}
 			table = append(table, text[0])
 			continue
 		}
 		parts := merged(ranks, text, id)
 		if len(parts) != 2 {
-			return nil, fmt.Errorf("token %d, %q, is merged from %q, which are not two", id, text, parts)
+			return nil, fmt.Errorf("token %d, %q, is merged from the parts %q, want two parts", id, text, parts)
 		}
 		left := ranks[parts[0]]
 		pairs[left] = append(pairs[left], pair{ranks[parts[1]], id})

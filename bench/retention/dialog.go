@@ -341,5 +341,5 @@ func elements(raw json.RawMessage, what string) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// head returns the beginning of a value that cannot be read.
+// head returns the beginning of a JSON value, for an error text.
 func head(raw []byte) string { return text.Head(string(raw), 40) }

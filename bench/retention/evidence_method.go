@@ -127,8 +127,8 @@ type quarters struct{}
 func (quarters) Count(text string) token.Count { return token.Count(len(text)+3) / 4 }
 func (quarters) Encoding() string              { return "quarter" }
 
-// searchedTurns wants turns as [carrel.Engine.Search] finds them, each stored as a message of
-// its session.
+// searchedTurns ranks turns as [carrel.Engine.Search] finds them, with each turn stored as a
+// message of its session.
 func searchedTurns(d *dialog) func(string) []int {
 	e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarters{}})
 	if err != nil {
@@ -180,8 +180,9 @@ func indexes(hits []retrieval.Hit) []int {
 	return list
 }
 
-// take reports which turns are kept in a budget of tokens: each of order that still fits, and
-// then the newest of the others, so that a method has no disadvantage if it ranks few turns.
+// take returns for each turn whether it is kept in a budget of tokens. It keeps the turns of
+// order that still fit, and then the newest of the others, so that a method has no disadvantage
+// if it ranks few turns.
 func (d *dialog) take(order []int, budget int) []bool {
 	kept := make([]bool, len(d.Turns))
 	for _, i := range slices.Concat(order, retention.NewestFirst(len(d.Turns))) {

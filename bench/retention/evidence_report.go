@@ -63,7 +63,7 @@ type evidenceRow struct {
 	Micros     float64                       `json:"us,omitempty"` // microseconds for a question, if timed
 }
 
-// A posed is a question with evidence.
+// A posed is a question that has evidence, with the results of all methods for it.
 type posed struct {
 	*question
 	dialog int

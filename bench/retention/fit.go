@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
-// fit prints the weights fitted to the sessions of some families.
+// fit prints weights that it fits to the sessions of the families that -fit names.
 func (b *bench) fit(out io.Writer, all []*retention.Trajectory) error {
 	o := &fitOptions{}
 	if b.fitTo != "all" {
@@ -32,7 +32,7 @@ func (b *bench) prepare(all []*retention.Trajectory) error {
 	b.fitted = make(map[string]*facts.Model)
 	switch {
 	case b.weights != "" && b.cross != "":
-		return fmt.Errorf("weights are of a file, or fitted across families: -weights %s and -cross %s", b.weights, b.cross)
+		return fmt.Errorf("-weights %s and -cross %s: give one of them: weights are read from a file, or fitted to other families", b.weights, b.cross)
 	case b.weights != "":
 		text, err := os.ReadFile(b.weights)
 		if err != nil {
@@ -44,11 +44,11 @@ func (b *bench) prepare(all []*retention.Trajectory) error {
 	case b.cross != "":
 		list := strings.Split(b.cross, ",")
 		if len(list) < 2 {
-			return fmt.Errorf("-cross %s: one family cannot be judged by others", b.cross)
+			return fmt.Errorf("-cross %s: all sessions are of one family: give sessions of several, or another -family", b.cross)
 		}
 		for _, name := range list {
 			if !slices.ContainsFunc(all, func(t *retention.Trajectory) bool { return t.Family == name }) {
-				return fmt.Errorf("-cross %s: there is no family %q", b.cross, name)
+				return fmt.Errorf("-cross %s: no session is of the family %q", b.cross, name)
 			}
 			others := slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == name })
 			b.fitted[name] = fitModel(all, &fitOptions{families: others})
@@ -58,7 +58,7 @@ func (b *bench) prepare(all []*retention.Trajectory) error {
 	return nil
 }
 
-// models returns the weights for a family, or nil for the built-in ones.
+// models returns the weights to judge a family with, or nil for the built-in ones.
 func (b *bench) models(family string) *facts.Model {
 	if m := b.fitted[family]; m != nil {
 		return m
@@ -100,7 +100,7 @@ func fitModel(all []*retention.Trajectory, opts *fitOptions) *facts.Model {
 	return &m
 }
 
-// staleWeight is the upper bound of the weight of a line that a change removed.
+// staleWeight is the upper bound of the weight of the bin for a line that a change removed.
 const staleWeight = -250
 
 // markStale makes lines that a change removed rank behind lines that it left or added. Removed
@@ -119,7 +119,7 @@ const (
 	leastFitted  = 2000 // tokens of a prefix
 )
 
-// fitting returns the cases of a trajectory for fitting.
+// fitting returns the cases of a trajectory that weights are fitted to: one at each cut.
 func fitting(t *retention.Trajectory, common *retention.Common) []*retention.Case {
 	var shares []int
 	for percent := firstPercent; percent < lastPercent; percent += stepPercent {
@@ -135,7 +135,8 @@ type example struct {
 	weight float64
 }
 
-// pieces returns the prefix of a case in the form for package facts.
+// pieces returns the prefix of a case in the form that package facts reads, or nil if it cannot
+// be decoded.
 func pieces(c *retention.Case) []facts.Piece {
 	data, err := retention.Request(c.Prefix)
 	if err != nil {
@@ -169,8 +170,8 @@ func nameExamples(c *retention.Case, m *facts.Model) []example {
 	return list
 }
 
-// lineExamples returns each line once. A case with few copied lines has no line score and gives
-// no examples.
+// lineExamples returns an example for each different line of a case's prefix. It returns none
+// if fewer than [retention.Fewest] lines of the prefix were copied.
 func lineExamples(c *retention.Case, m *facts.Model) []example {
 	if len(c.Lines) < retention.Fewest {
 		return nil
@@ -274,7 +275,7 @@ func newBoosting(cases [][]example, features []facts.Feature) *boosting {
 	return b
 }
 
-// intercept adds to the intercept of a case.
+// intercept adds add to the intercept of a case, and so to the log odds of its examples.
 func (c *lesson) intercept(add float64) {
 	c.own += add
 	for i := range c.odds {
@@ -282,8 +283,8 @@ func (c *lesson) intercept(add float64) {
 	}
 }
 
-// follow moves the intercept of a case by a Newton step, so that the expected number of needs
-// equals the actual one.
+// follow moves the intercept of a case by a Newton step toward the value at which the expected
+// number of needs equals the actual one.
 func (c *lesson) follow() {
 	var slope, bend float64
 	for i := range c.list {
@@ -297,7 +298,8 @@ func (c *lesson) follow() {
 	c.intercept(-slope / (bend + 1))
 }
 
-// slopes sums the derivatives, in the order of the cases.
+// slopes sums the derivatives of all cases, always in the same order, so that equal inputs give
+// equal sums.
 func (b *boosting) slopes() {
 	retention.Each(len(b.cases), func(k int) {
 		c := &b.cases[k]

@@ -235,7 +235,7 @@ func (l *line) speaker(first int) int {
 	return first
 }
 
-// call returns the names of the speaker, A, and of the other one.
+// call returns the values of the slots for names: A is the speaker, and B the other person.
 func (s *session) call(who int) map[string]string {
 	return map[string]string{"A": s.names[who], "B": s.names[1-who]}
 }
@@ -283,8 +283,8 @@ func (s *session) event(e *event) {
 	}
 }
 
-// name adds the subject to a turn with a fact if it lacks it, with the probability named. In
-// speech, an answer repeats its subject more often than not.
+// name adds the subject of an event to the text of a turn that lacks it, with the probability
+// in the constant named. In speech, an answer repeats its subject more often than not.
 func (s *session) name(e *event, text string) string {
 	key := e.slots[0].name
 	if strings.Contains(text, e.said[key]) || !s.chance(named) {
@@ -294,7 +294,7 @@ func (s *session) name(e *event, text string) string {
 	return fillIn(pick(s.maker, mentions), values, e.person) + e.lower(text)
 }
 
-// around adds words without content before and behind a turn.
+// around adds phrases without content before and behind the text of a turn.
 func (s *session) around(e *event, text string) string {
 	if (strings.HasPrefix(text, "I ") || strings.HasPrefix(text, "We ")) && s.chance(35) {
 		text = pick(s.maker, openers) + e.lower(text)
@@ -342,8 +342,8 @@ func likely(c category) int {
 	return 50
 }
 
-// clear reports whether a question is about one event only: it names the value of a slot, or no
-// other event fits it.
+// clear reports whether a question is about one event only: each of its wordings names the
+// value of a slot, or no other event of the scene happened to the speaker.
 func (m *maker) clear(e *event, a *ask) bool {
 	for _, form := range a.forms {
 		if strings.Count(form, "{") == strings.Count(form, "{A}") && len(m.alike(e.scene, e.who)) > 1 {

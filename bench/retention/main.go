@@ -89,7 +89,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, folders []string) error 
 	case taskEvidence:
 		return b.evidence(out, folders)
 	default:
-		return fmt.Errorf("-task %s: there are need and evidence", b.task)
+		return fmt.Errorf("-task %s: want need or evidence", b.task)
 	}
 	var peers []*retention.Peer
 	if b.peers != "" {
@@ -128,7 +128,7 @@ func (b *bench) measure(out io.Writer, folders []string, peers []*retention.Peer
 		r.Peers = append(r.Peers, p.Packages...)
 	}
 	if len(r.Families) == 0 {
-		return errors.New("no session is long enough and uses again what it had: see -min")
+		return errors.New("no session has the tokens of -min and later uses names or lines again: give a smaller -min or other sessions")
 	}
 	if b.svg != "" {
 		if err := write(b.svg, r.SVG); err != nil {
@@ -163,7 +163,7 @@ func (b *bench) print(out io.Writer, r *retention.Report) error {
 	return nil
 }
 
-// read reads the flags into the options.
+// read sets the options of the measurement from the flags.
 func (b *bench) read(peers []*retention.Peer) error {
 	if b.time {
 		b.opts.Now = time.Now
@@ -180,7 +180,7 @@ func (b *bench) read(peers []*retention.Peer) error {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return fmt.Errorf("-min %s: %q is no number of tokens", b.least, text)
+			return fmt.Errorf("-min %s: %q is no number of tokens: want a number from 1 on", b.least, text)
 		}
 		b.opts.MinPrefix[family] = n
 	}
@@ -188,7 +188,7 @@ func (b *bench) read(peers []*retention.Peer) error {
 	return err
 }
 
-// budgetsIn returns the budgets of a list.
+// budgetsIn parses a list of budgets, separated by commas.
 func budgetsIn(list string) ([]retention.Budget, error) {
 	var budgets []retention.Budget
 	for s := range strings.SplitSeq(list, ",") {
@@ -201,7 +201,7 @@ func budgetsIn(list string) ([]retention.Budget, error) {
 	return budgets, nil
 }
 
-// methodsOf returns the methods of a list of names.
+// methodsOf returns the methods that the flag -methods names.
 func (b *bench) methodsOf(peers []*retention.Peer) ([]retention.Method, error) {
 	baselines := retention.Baselines()
 	var others []retention.Method
@@ -215,7 +215,8 @@ func (b *bench) methodsOf(peers []*retention.Peer) ([]retention.Method, error) {
 	return chosen(b.methods, groups, all, func(m retention.Method) string { return m.Name })
 }
 
-// chosen returns the methods of a list of names. A name is that of a method or of a group.
+// chosen returns the methods that a list names, separated by commas. A name is that of a method
+// or of a group of methods.
 func chosen[M any](list string, groups map[string][]M, all []M, nameOf func(M) string) ([]M, error) {
 	var methods []M
 	for name := range strings.SplitSeq(list, ",") {
@@ -229,7 +230,7 @@ func chosen[M any](list string, groups map[string][]M, all []M, nameOf func(M) s
 			for _, m := range all {
 				names = append(names, nameOf(m))
 			}
-			return nil, fmt.Errorf("no method is called %q: there are %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("no method is called %q: want %s", name, strings.Join(names, ", "))
 		}
 		methods = append(methods, all[i])
 	}

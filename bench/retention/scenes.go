@@ -92,7 +92,7 @@ func readTemplates(text string) (*templates, error) {
 		case "a1", "a2", "a3", "b1", "b2", "b3":
 			*lines = append(*lines, line{other: word[0] == 'b', fact: word[1], text: rest})
 		default:
-			return nil, fmt.Errorf("scenes.txt:%d: %q begins no line", n, word)
+			return nil, fmt.Errorf("scenes.txt:%d: %q is no word that begins a line: see the explanation in the file", n, word)
 		}
 	}
 	return t, nil

@@ -21,7 +21,7 @@ func familyBy(way string) (func(path string) string, error) {
 	case "one":
 		return func(string) string { return "all" }, nil
 	}
-	return nil, fmt.Errorf("-family %s: there are name, folder and one", way)
+	return nil, fmt.Errorf("-family %s: want name, folder or one", way)
 }
 
 func folderOf(path string) string { return filepath.Base(filepath.Dir(path)) }

@@ -13,8 +13,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// contract runs the contract of a pass, as a program of the language and with the rules of
-// contracts. Then it runs it with one fault after the other, and each must be found.
+// contract runs the contract that a pass wrote, once as a plain Liminate program and once by
+// package contract. Then it runs the contract with one fault after the other, each of which
+// must make it fail.
 func (t *trial) contract(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID) error {
 	lines, err := e.Contract(ctx, scope, &carrel.SessionRequest{Session: id})
 	if err != nil || len(lines.Statements) == 0 {
@@ -39,13 +40,13 @@ func (t *trial) contract(ctx context.Context, e *carrel.Engine, scope governance
 		t.faults++
 		report, err := contract.Run(slices.Values(slices.Concat(lines.Statements, more)), nil)
 		if err == nil && report.Err() == nil {
-			t.fail("a contract holds although %s", name)
+			t.fail("a contract does not fail although %s", name)
 		}
 	}
 	return nil
 }
 
-// faults returns statements that break a contract.
+// faults returns, by the description of a fault, statements that bring it into a contract.
 func faults(s *contract.Contract) map[string][]string {
 	all := make(map[string][]string)
 	if pins := s.Texts(contract.PinnedBlocks); len(pins) > 0 {
@@ -77,7 +78,7 @@ func (t *trial) handoff(ctx context.Context, e *carrel.Engine, scope governance.
 	for form, text := range map[string][]byte{"JSON": data, "Markdown": []byte(first.Packet.Markdown())} {
 		p, err := handoff.Parse(form, text)
 		if err != nil || p.Markdown() != first.Packet.Markdown() {
-			t.fail("a packet in %s does not come back: %v", form, err)
+			t.fail("a packet in %s is parsed as a different packet: %v", form, err)
 		}
 	}
 	begun, err := e.Accept(ctx, scope, &carrel.AcceptRequest{Name: "packet", Data: data})
@@ -91,7 +92,7 @@ func (t *trial) handoff(ctx context.Context, e *carrel.Engine, scope governance.
 		return nil
 	}
 	if body(first.Packet) != body(second.Packet) {
-		t.fail("a packet is another one after it was accepted and handed on")
+		t.fail("a packet differs after it was accepted and handed on")
 	}
 	return nil
 }

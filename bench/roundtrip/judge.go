@@ -19,8 +19,8 @@ var strategies = []carrel.Strategy{
 	carrel.StrategyWindow, carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyPager,
 }
 
-// judge compresses a conversation by every strategy to four shares, and has every export judged
-// by rules that share no code with the validators of Carrel.
+// judge compresses a conversation by every strategy to each of the shares, and checks every
+// export by rules that share no code with Carrel's validators.
 func (b *bench) judge(ctx context.Context, name string, data []byte) error {
 	for _, strategy := range strategies {
 		for _, share := range []int{50, 25, 10, 5} {

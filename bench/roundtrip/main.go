@@ -88,7 +88,7 @@ func run(ctx context.Context, folders []string, verbose, judge bool) (broken int
 	return b.broken, nil
 }
 
-// A bench counts results and broken promises.
+// A bench has the settings of a run, and counts its results and the promises that were broken.
 type bench struct {
 	path    string
 	verbose bool
@@ -103,7 +103,7 @@ type bench struct {
 	broken                                 int
 }
 
-// open opens the store, and an engine over it.
+// open opens the store at the bench's path, and an engine over it.
 func (b *bench) open(ctx context.Context) (*carrel.Engine, store.Store, error) {
 	s, err := sqlite.Open(ctx, b.path, nil)
 	if err != nil {
@@ -209,14 +209,14 @@ func (t *trial) after(ctx context.Context, scope governance.Scope, req *carrel.C
 		t.fail("window of %d tokens in a budget of %d", res.After, res.Budget)
 	}
 	if res.Tokens.Sum() != int64(res.Imported) {
-		t.fail("%d tokens came in, live + stub + cold is %d", res.Imported, res.Tokens.Sum())
+		t.fail("%d tokens were imported, but live + stub + cold is %d", res.Imported, res.Tokens.Sum())
 	}
 	again, err := e.Compress(ctx, scope, req)
 	if err != nil {
 		return 0, err
 	}
 	if again.Changed != 0 || again.Op != "" {
-		t.fail("a second run changes %d blocks", again.Changed)
+		t.fail("a second pass with the same budget changes %d blocks, want 0", again.Changed)
 	}
 	for _, to := range []string{"", "anthropic", "openai", "responses"} {
 		t.exports++
@@ -274,7 +274,7 @@ func (t *trial) recall(ctx context.Context, e *carrel.Engine, scope governance.S
 		case err != nil:
 			t.fail("recall %s: %v", info.ShortID, err)
 		case !bytes.Equal(got.Data, originals[i]):
-			t.fail("recall %s gives other bytes", info.ShortID)
+			t.fail("recall %s gives other bytes than the input has", info.ShortID)
 		}
 		n++
 		if n%20 != 1 {

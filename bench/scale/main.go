@@ -32,7 +32,7 @@ import (
 	"time"
 )
 
-// An arrangement is what is compared: a number of nodes over a store.
+// An arrangement is one of the setups that are compared: a number of nodes over a kind of store.
 type arrangement struct {
 	name     string
 	nodes    int
@@ -41,9 +41,9 @@ type arrangement struct {
 
 var arrangements = []arrangement{{"sqlite", 1, false}, {"postgres, 1 node", 1, true}, {"postgres, 3 nodes", 3, true}}
 
-// A figure is what one operation takes.
+// A figure has the means for one operation of a kind, and the median of its duration.
 type figure struct {
-	node, database time.Duration // of processors
+	node, database time.Duration // processor time
 	trips          float64
 	median         time.Duration
 }
@@ -66,7 +66,7 @@ func main() {
 
 func run(ctx context.Context, w *work, out io.Writer) (err error) {
 	if w.n < 8 || w.artifacts < 1 || w.clients < 1 || flag.NArg() > 0 {
-		return errors.New("-n is at least 8, -artifacts and -clients at least 1")
+		return errors.New("want at least 8 for -n, and at least 1 for -artifacts and -clients")
 	}
 	q := new(quitter)
 	defer func() { err = errors.Join(err, q.end()) }()
@@ -89,7 +89,7 @@ func run(ctx context.Context, w *work, out io.Writer) (err error) {
 	return t.Flush()
 }
 
-// row returns the cells of a figure, and of the model.
+// row returns the cells of the table for a figure, and those that the model computes from it.
 func row(kind string, a arrangement, f figure) []string {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
 	rate := func(d time.Duration) string {

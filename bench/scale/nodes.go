@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// A quitter does what a test does for package postgres: it collects what to do at the end.
+// A quitter stands in for the *testing.T that package postgres wants: it collects the
+// cleanups and the errors.
 type quitter struct {
 	cleanups []func()
 	errs     []error
@@ -31,7 +32,7 @@ func (q *quitter) Error(args ...any)                 { q.errs = append(q.errs, e
 func (q *quitter) Fatal(args ...any)                 { panic(errors.New(fmt.Sprint(args...))) }
 func (q *quitter) Fatalf(format string, args ...any) { panic(fmt.Errorf(format, args...)) }
 
-// end does it, the last first, and returns the errors.
+// end runs the cleanups, the last first, and returns the errors.
 func (q *quitter) end() error {
 	for len(q.cleanups) > 0 {
 		last := len(q.cleanups) - 1
@@ -42,7 +43,7 @@ func (q *quitter) end() error {
 	return errors.Join(q.errs...)
 }
 
-// try calls f, and returns the error with which a quitter ended it.
+// try calls f, and returns the error with which f ended through a quitter, or nil.
 func try(f func()) (err error) {
 	defer func() {
 		if e, ok := recover().(error); ok {
@@ -62,18 +63,20 @@ func build(ctx context.Context, q *quitter) (string, error) {
 	q.Cleanup(func() { _ = os.RemoveAll(dir) })
 	program := filepath.Join(dir, "carrel")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/carrel").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build, from the root of the module: %w: %s", err, out)
+		return "", fmt.Errorf("build carrel (run this command from the root of the module): %w: %s", err, out)
 	}
 	return program, nil
 }
 
-// A meter is between nodes and the database, and counts round trips.
+// A meter forwards the connections between nodes and the database, and counts the round
+// trips.
 type meter struct {
 	target string // path of the server's socket
 	trips  atomic.Int64
 }
 
-// between returns a meter, and the address of a database through it.
+// between returns a meter in front of the database at address, and the address by which
+// nodes reach the database through the meter.
 func between(q *quitter, address string) (*meter, string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -135,13 +138,13 @@ func (m *meter) pass(node net.Conn) {
 	forward(database, node, func() { waits.Store(false) })
 }
 
-// A node is a server that runs.
+// A node is a running process of carrel serve.
 type node struct {
 	pid int
 	url string
 }
 
-// serve starts a node, which ends with q.
+// serve starts a node. A cleanup of q ends it.
 func serve(q *quitter, program string, env []string) (*node, error) {
 	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--json") //nolint:noctx // q ends it
 	cmd.Env, cmd.Stderr = env, new(bytes.Buffer)
@@ -159,7 +162,7 @@ func serve(q *quitter, program string, env []string) (*node, error) {
 		err = json.Unmarshal(line, &record)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("a node does not say where it is: %w: %s", err, cmd.Stderr)
+		return nil, fmt.Errorf("read the address that a node prints: %w: %s", err, cmd.Stderr)
 	}
 	return &node{cmd.Process.Pid, record.URL}, nil
 }
@@ -167,7 +170,7 @@ func serve(q *quitter, program string, env []string) (*node, error) {
 // tick is the unit of times in /proc.
 const tick = 10 * time.Millisecond
 
-// spent returns the time of processors that processes have spent, with their ended children.
+// spent returns the processor time of processes so far, including their ended children.
 func spent(pids ...int) (time.Duration, error) {
 	sum := 0
 	for _, pid := range pids {
@@ -194,7 +197,7 @@ func stat(pid int) ([]string, error) {
 	}
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	if len(fields) < 15 {
-		return nil, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
+		return nil, fmt.Errorf("/proc/%d/stat has %d fields, too few to read the times from", pid, len(fields))
 	}
 	return fields, nil
 }

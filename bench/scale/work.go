@@ -34,13 +34,13 @@ const (
 
 var kinds = []string{kindAppend, kindPage, kindAssemble, kindRecall}
 
-// work is what is to be done.
+// A work says how much is measured.
 type work struct {
 	n, artifacts, clients int
 	carrel                string
 }
 
-// A stage is an arrangement that runs.
+// A stage is an arrangement whose nodes and database run.
 type stage struct {
 	clients  []*client.Client // one for each node
 	nodes    []int            // their processes
@@ -49,10 +49,12 @@ type stage struct {
 	blocks   []transcript.BlockID
 }
 
-// limits lets the clients, who have one credential and one address, do what they want.
+// limits is the configuration that turns off the servers' rate limits, because all clients
+// have the same credential and address.
 const limits = "[server.limits]\ncredential_rate = 0\naddress_rate = 0\n"
 
-// measure starts an arrangement, does all operations in it, and returns what each kind takes.
+// measure starts an arrangement, does all operations in it, and returns the figure of each
+// kind.
 func (w *work) measure(ctx context.Context, q *quitter, a arrangement) (map[string]figure, error) {
 	mine := new(quitter)
 	defer func() { _ = mine.end() }()
@@ -80,7 +82,7 @@ func (w *work) measure(ctx context.Context, q *quitter, a arrangement) (map[stri
 	return figures, nil
 }
 
-// start starts the nodes, and the database.
+// start starts the nodes of an arrangement, and its database if it has one.
 func (w *work) start(ctx context.Context, q *quitter, a arrangement) (*stage, error) {
 	dir, err := os.MkdirTemp("", "carrel-scale-")
 	if err != nil {
@@ -147,7 +149,7 @@ func messages(n int) (list []json.RawMessage) {
 	return list
 }
 
-// prepare puts in what the operations need.
+// prepare stores the artifacts and sessions that the operations need.
 func (w *work) prepare(ctx context.Context, s *stage) error {
 	var all []*api.NewArtifact
 	for i := range w.artifacts {
@@ -173,10 +175,10 @@ func (w *work) prepare(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// paged returns the session that the operation i pages.
+// paged returns the id of the session that operation i of the kind page compresses.
 func paged(i int) transcript.SessionID { return transcript.SessionID(fmt.Sprintf("paged.%d", i+1000)) }
 
-// one does one operation of a kind.
+// one does the operation number i of a kind.
 func (w *work) one(ctx context.Context, s *stage, kind string, i int) (err error) {
 	k := i + w.clients // not below 0
 	c := s.clients[k%len(s.clients)]
@@ -197,7 +199,8 @@ func (w *work) one(ctx context.Context, s *stage, kind string, i int) (err error
 	return nil
 }
 
-// do does the operations of a kind from one number to another, and returns what each takes.
+// do does the operations of a kind with the numbers from (inclusive) to (exclusive), and
+// returns their figure.
 func (w *work) do(ctx context.Context, s *stage, kind string, from, to int) (figure, error) {
 	nodes, database, trips, err := s.spent()
 	if err != nil {
@@ -231,7 +234,8 @@ func (w *work) do(ctx context.Context, s *stage, kind string, from, to int) (fig
 	}, nil
 }
 
-// spent returns what the nodes and the database have spent so far.
+// spent returns the processor time of the nodes and of the database, and the number of
+// round trips, so far.
 func (s *stage) spent() (nodes, database time.Duration, trips int64, err error) {
 	if nodes, err = spent(s.nodes...); err != nil || s.database == 0 {
 		return nodes, 0, 0, err

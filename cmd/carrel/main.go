@@ -38,7 +38,8 @@ func main() {
 	os.Exit(cli.Main(ctx, job.OS(), os.Args[1:]))
 }
 
-// collectEarlier sets gcPercent after the first collection.
+// collectEarlier sets the garbage collector's percentage to firstPercent, and to gcPercent
+// after the first collection.
 func collectEarlier() {
 	debug.SetGCPercent(firstPercent)
 	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, gcPercent)

@@ -44,7 +44,7 @@ type Agent struct {
 
 // A Source is a file, or a place in a file, from which a session is read.
 type Source struct {
-	Name string // path of the file; a session in a database follows behind #
+	Name string // path of the file; for a session in a database, followed by # and the id of the session
 
 	// Read returns the content in the agent's format. It is nil if the file is read unchanged.
 	Read func() ([]byte, error)
@@ -77,7 +77,7 @@ func Home(env Getenv) (string, error) {
 }
 
 // ErrHome means that no environment variable names the user's home folder.
-var ErrHome = errors.New("HOME is not set")
+var ErrHome = errors.New("HOME is not set: set it to the path of your home folder")
 
 // dirOf returns the folder that a variable names, or else the folder below the user's home.
 func dirOf(env Getenv, variable string, below ...string) (string, error) {
@@ -148,7 +148,7 @@ func Unpacked(name string, data []byte) ([]byte, error) {
 func unpacked(name string, data []byte, most int64) ([]byte, error) {
 	plain, err := wire.Unpack("zstd", bytes.NewReader(data), most)
 	if err != nil {
-		return nil, fmt.Errorf("%s: unpack, to %d bytes at most: %w", name, most, err)
+		return nil, fmt.Errorf("%s: unpack (at most %d bytes): %w", name, most, err)
 	}
 	return plain, nil
 }

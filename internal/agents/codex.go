@@ -62,8 +62,8 @@ func rollouts(folders, thread string) []string {
 	return found
 }
 
-// newRollout returns the file of a new session: where the user says, or in the folder of the day
-// where Codex looks.
+// newRollout returns the file of a new session: at the path that the user names, or else in
+// Codex's folder for the present day.
 func newRollout(n *New) (*NewFile, error) {
 	id := newUUID(7, n.Now)
 	name := "rollout-" + n.Now.Local().Format("2006-01-02T15-04-05") + "-" + id + ".jsonl"

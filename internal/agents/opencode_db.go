@@ -197,7 +197,7 @@ func openCodeInfo(ctx context.Context, tx *sql.Tx, id string) ([]byte, error) {
 	return r.info(), rows.Err()
 }
 
-// info encodes a row of the table of sessions.
+// info encodes a row of the table of sessions as the member info of an export.
 func (r row) info() []byte {
 	var summary []byte
 	if r["summary_additions"] != nil || r["summary_deletions"] != nil || r["summary_files"] != nil {
@@ -268,7 +268,8 @@ func (r row) number(name string) []byte {
 	return []byte("0")
 }
 
-// there returns a number column as JSON, or nil if it is not a number.
+// there returns a number column as JSON. Unlike number, it returns nil if the column is not a
+// number.
 func (r row) there(name string) []byte {
 	switch n := r[name].(type) {
 	case int64:
@@ -313,7 +314,7 @@ func openCodeMessages(ctx context.Context, tx *sql.Tx, session string, bound int
 		}
 		b.WriteString(`{"info":`)
 		if err := extended(b, data, member("id", quoted(id)), member("sessionID", quoted(session))); err != nil {
-			return fmt.Errorf("message %s: %w", id, err)
+			return fmt.Errorf("read message %s: %w", id, err)
 		}
 		b.WriteString(`,"parts":[`)
 		if err := openCodeParts(ctx, parts, session, id, b); err != nil {
@@ -342,7 +343,7 @@ func openCodeParts(ctx context.Context, parts *sql.Stmt, session, message string
 			b.WriteByte(',')
 		}
 		if err := extended(b, data, member("id", quoted(id)), member("sessionID", quoted(session)), member("messageID", quoted(message))); err != nil {
-			return fmt.Errorf("part %s: %w", id, err)
+			return fmt.Errorf("read part %s: %w", id, err)
 		}
 	}
 	return rows.Err()
@@ -352,7 +353,7 @@ func openCodeParts(ctx context.Context, parts *sql.Stmt, session, message string
 func extended(b *bytes.Buffer, object string, members ...[]byte) error {
 	object = string(bytes.TrimSpace([]byte(object)))
 	if !json.Valid([]byte(object)) || object[0] != '{' {
-		return errors.New("the data is no JSON object")
+		return errors.New("the column data has no JSON object")
 	}
 	b.WriteString(object[:len(object)-1])
 	if len(object) > 2 {

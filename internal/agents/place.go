@@ -35,7 +35,7 @@ func Open(name string) (Reading, int64, error) {
 	switch {
 	case err != nil:
 	case !fi.Mode().IsRegular():
-		err = fmt.Errorf("%s is no file", name)
+		err = fmt.Errorf("%s is no file, and no session in a database", name)
 	default:
 		var all io.ReaderAt
 		var size int64
@@ -53,8 +53,8 @@ type opened struct {
 	io.Closer
 }
 
-// Ends returns the start and the end of a session in an agent's database, about most bytes at
-// most, in the form of a session. It returns false for a file.
+// Ends returns the first and the newest messages of a session in an agent's database, at most
+// about most bytes, in the agent's format. It returns false if name names a file.
 func Ends(name string, most int64) ([]byte, bool, error) {
 	path, id, ok := place(name)
 	if !ok {
@@ -64,8 +64,8 @@ func Ends(name string, most int64) ([]byte, bool, error) {
 	return data, true, err
 }
 
-// Held returns the sessions in a file that contains several, or the one that a name with a place
-// names. It returns false for any other file.
+// Held returns the sessions in a database. If name names one session in it (see [Source]), Held
+// returns only that one. It returns false for any other file.
 func Held(name string) (list []Source, ok bool, err error) {
 	path, _, one := place(name)
 	if !one {
@@ -77,13 +77,13 @@ func Held(name string) (list []Source, ok bool, err error) {
 	if one {
 		list = slices.DeleteFunc(list, func(s Source) bool { return s.Name != name })
 		if err == nil && len(list) == 0 {
-			err = fmt.Errorf("%s: there is no such session: %w", name, fs.ErrNotExist)
+			err = fmt.Errorf("%s: the database has no such session: %w", name, fs.ErrNotExist)
 		}
 	}
 	return list, true, err
 }
 
-// IsPlace reports whether name names a session in a database.
+// IsPlace reports whether name names a session in a database: a path, # and an id.
 func IsPlace(name string) bool {
 	_, _, ok := place(name)
 	return ok

@@ -58,7 +58,8 @@ type base struct {
 	ordinal int64
 }
 
-// of returns the bytes of the base in the content of a file, or nil if the file does not fit.
+// of returns the bytes of the base from the content of the other file, or nil if that file does
+// not have them.
 func (b *base) of(data []byte) []byte {
 	if b.bytes <= 0 || b.bytes > int64(len(data)) || data[b.bytes-1] != '\n' {
 		return nil
@@ -107,9 +108,9 @@ func withBase(path string, data []byte, most int) ([]byte, error) {
 	return bytes.Join([][]byte{data[:first], whole, data[first:]}, nil), nil
 }
 
-// find returns the path of the file with the base, and the base, or "" and nil. It looks in the
-// same folder and in Codex's folder of sessions. If a thread has several files, the newest that
-// fits counts.
+// find returns the path of the file that has the base, and the bytes of the base, or "" and
+// nil. It looks in the folder of path and in Codex's folder of sessions. If a thread has
+// several files, find returns the newest one that fits.
 func (b *base) find(path string) (string, []byte, error) {
 	folders := []string{filepath.Dir(path)}
 	for dir := folders[0]; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

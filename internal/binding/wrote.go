@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// tail is how many bytes at the end of a transcript are searched for a call.
+	// tail is the number of bytes at the end of a transcript that are searched for a call.
 	tail = 1 << 20
 
 	// patience is how long to wait until a client has written a call to its transcript; Claude
@@ -21,9 +21,10 @@ const (
 	pause = 20 * time.Millisecond
 )
 
-// Wrote returns the path of a transcript if it has a call with the client's id call, else "". It
-// waits at most [patience] for a client that has not yet written the call, or not yet created the
-// file. The function find returns the path, or "" while the file does not exist.
+// Wrote returns the path of a transcript if the transcript has the call with the client's id
+// call, and "" otherwise. It waits at most [patience] for a client that has not written the call
+// or created the file yet. The function find returns the path, or "" while the file does not
+// exist.
 func Wrote(ctx context.Context, find func() string, call string) (string, error) {
 	if call == "" {
 		return "", nil
@@ -49,7 +50,7 @@ func Wrote(ctx context.Context, find func() string, call string) (string, error)
 	}
 }
 
-// ending returns the last bytes of a file.
+// ending returns the last bytes of a file, at most tail.
 func ending(path string) (_ []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -3,7 +3,8 @@
 // Equal arguments give equal results. All functions may be called concurrently.
 package bins
 
-// Of returns the number of cuts that are at most v. The cuts ascend.
+// Of returns the bin of v: the number of cuts that are at most v. The cuts must
+// be in ascending order.
 func Of[T ~int32 | ~int64](v T, cuts ...T) uint8 {
 	n := uint8(0)
 	for _, c := range cuts {

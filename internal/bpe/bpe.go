@@ -68,8 +68,8 @@ var (
 	Cl100k = Encoding{listing: &cl100kTable, split: splitCl100k}
 )
 
-// An Encoding turns texts into tokens, the numbers of which are those of tiktoken. It may
-// be used by several goroutines at once.
+// An Encoding turns texts into tokens with the same numbers as tiktoken. It may be used by
+// several goroutines at once.
 type Encoding struct {
 	listing *listing
 	split   splitter
@@ -82,11 +82,12 @@ type Encoding struct {
 
 	mu    sync.Mutex
 	first *counter // counts by the listing, before the tables are loaded
-	few   int      // bytes that it was asked to count
+	few   int      // bytes that first was asked to count
 }
 
-// fewBytes is how much is counted by the listing alone: that takes about a quarter of the time
-// of loading, and about as long if the text is one that is slow to merge.
+// fewBytes is the number of bytes that are counted with the listing alone, before the tables
+// are loaded. Counting them takes about a quarter of the time of loading, or as long as loading
+// if the text is slow to merge.
 const fewBytes = 128 << 10
 
 // Count returns how many tokens a text has.
@@ -125,8 +126,8 @@ func (e *Encoding) Decode(tokens []uint32) (text string, ok bool) {
 	return string(b), true
 }
 
-// Forget lets go of the short pieces that counts have remembered, so that the next count
-// takes the time of a first one. It is for measuring.
+// Forget drops the numbers of tokens that counts have remembered for short pieces, so that the
+// next count takes as long as the first. Benchmarks use it.
 func (e *Encoding) Forget() {
 	for {
 		select {
@@ -140,8 +141,8 @@ func (e *Encoding) Forget() {
 // Loaded reports whether the tables are loaded.
 func (e *Encoding) Loaded() bool { return e.loaded.Load() }
 
-// countFirst counts a text by the listing, unless the tables are loaded or so much was counted
-// that they should be.
+// countFirst counts a text with the listing alone. ok is false if the tables are loaded, or if
+// more than fewBytes were to be counted, so that they should be loaded.
 func (e *Encoding) countFirst(text string) (n int, ok bool) {
 	if e.Loaded() || len(text) > fewBytes {
 		return 0, false
@@ -168,8 +169,9 @@ func (e *Encoding) load() {
 	e.loaded.Store(true)
 }
 
-// take returns a counter that nobody else uses. Idle ones, one for each processor at
-// most, are kept with what they remember.
+// take returns a counter for one goroutine: an idle one, with the short pieces that it
+// remembers, or else a new one. It loads the tables first. At most one idle counter is kept for
+// each processor.
 func (e *Encoding) take() *counter {
 	e.once.Do(e.load)
 	select {
@@ -208,8 +210,9 @@ type counter struct {
 	memo    []short
 }
 
-// A short is a piece of at most maxShort bytes with the number of its tokens. The bytes
-// fill the key from its lowest end; behind them come their number, and that of the tokens.
+// A short is a piece of at most maxShort bytes with the number of its tokens, as a key of 128
+// bits. The bytes of the piece are in its lowest bits. Above them are the number of the bytes
+// and the number of the tokens.
 type short struct{ low, high uint64 }
 
 const (

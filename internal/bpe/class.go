@@ -31,8 +31,8 @@ func (c class) isLetter() bool { return c&cased != 0 && c&mark == 0 }
 // isSymbol reports whether the class is that of neither letter, number nor white space.
 func (c class) isSymbol() bool { return c&(number|space) == 0 && !c.isLetter() }
 
-// leadsWord reports whether a rune of the class may stand before a word as the first rune
-// of its piece: one blank, quote or bracket.
+// leadsWord reports whether a rune of the class may belong to the piece of the word after
+// it, such as the blank, quote or bracket before a word.
 func (c class) leadsWord() bool { return c&(number|newline) == 0 && !c.isLetter() }
 
 // ascii has the classes of bytes.
@@ -68,7 +68,7 @@ type classes struct {
 	pages [][256]class
 }
 
-// allClasses makes the table of classes once.
+// allClasses returns the table of classes, which it makes at the first use.
 var allClasses = sync.OnceValue(func() *classes {
 	c, err := newClasses(classTable)
 	if err != nil {
@@ -77,8 +77,8 @@ var allClasses = sync.OnceValue(func() *classes {
 	return c
 })
 
-// newClasses reads a table of classes. Letters without case, and marks, may stand in
-// either half of a word.
+// newClasses reads a table of classes. Letters without case, and marks, count as upper and
+// as lower case, so they may stand in either half of a word: see mixedWord.
 func newClasses(table string) (*classes, error) {
 	c := new(classes)
 	letters := map[byte]class{'u': upper, 'l': lower, 'e': cased, 'm': cased | mark, 'n': number, 's': space, 'o': 0}
@@ -89,7 +89,7 @@ func newClasses(table string) (*classes, error) {
 		of, ok := letters[table[0]]
 		n, size := uvarint(table[1:])
 		if !ok || size == 0 || n > uint64(unicode.MaxRune+1-runes) {
-			return nil, fmt.Errorf("a class %q of %d runes behind %d", table[0], n, runes)
+			return nil, fmt.Errorf("table of classes: class %q for %d runes after rune %d is invalid", table[0], n, runes)
 		}
 		table = table[1+size:]
 		for end := runes + int(n); runes < end; {
@@ -112,13 +112,13 @@ func newClasses(table string) (*classes, error) {
 		}
 	}
 	if runes != unicode.MaxRune+1 {
-		return nil, fmt.Errorf("classes of %d runes", runes)
+		return nil, fmt.Errorf("table of classes: has %d runes, want all of Unicode", runes)
 	}
 	return c, nil
 }
 
-// keep returns the number of a page, and adds the page if there is no equal one. Most pages
-// equal the last one added.
+// keep returns the number of a page, and adds the page if there is no equal one. It looks
+// at the last page added first, because most pages equal it.
 func (c *classes) keep(page [256]class) uint8 {
 	for i, known := range slices.Backward(c.pages) {
 		if known == page {

@@ -7,8 +7,8 @@ type span struct {
 	prev, next int32 // indexes of its neighbors
 }
 
-// merge appends the tokens of a piece to dst. It merges the lowest pair first, and of
-// equal ones the leftmost, as the encoding is defined; a heap finds it.
+// merge appends the tokens of a piece to dst. As the encoding defines it, it always merges the
+// pair that makes the lowest token, and of equal pairs the leftmost. A heap finds that pair.
 func (m *merger) merge(dst []token, s string) []token {
 	spans := m.spans[:0]
 	for i := range len(s) {

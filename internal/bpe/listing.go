@@ -4,12 +4,13 @@ import "fmt"
 
 // A listing is the table of an encoding as it is embedded. A pair of tokens is found in it by
 // binary search, which takes about ten times as long as a hash table but needs no
-// preparation. It has
+// preparation. A listing has
 //
 //   - the 256 bytes in the order of their tokens;
-//   - for each token, and for one behind the last, how many pairs have a lesser left token;
+//   - for each token, and for the number after the last token, how many pairs have a left
+//     token with a lower number;
 //   - the pairs that merge, in the order of their left tokens, then of their right ones: each
-//     as its right token and the one that it makes.
+//     as its right token and the token that it merges to.
 //
 // Each number takes three bytes, the lowest first.
 type listing string
@@ -28,7 +29,7 @@ func (l listing) tokens() int {
 func (l listing) check() error {
 	n := l.tokens()
 	if n < 256 || n >= int(none) || len(l) != 256+numberSize*(n+1)+pairSize*(n-256) {
-		return fmt.Errorf("a listing of %d bytes: no number of tokens below %d takes so many", len(l), none)
+		return fmt.Errorf("listing of %d bytes: the size is that of no listing with fewer than %d tokens", len(l), none)
 	}
 	return nil
 }

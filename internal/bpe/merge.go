@@ -9,7 +9,7 @@ import (
 type merger struct {
 	*vocabulary
 	fits  []uint64 // remembered answers of adjacent, by hash
-	steps int      // what was done so far: names looked up, pairs judged, pairs merged
+	steps int      // number of steps so far: names looked up, pairs judged, pairs merged
 
 	stuck         bool     // backtracking took too many steps in the piece
 	tokens, ahead []token  // of two windows
@@ -21,8 +21,9 @@ type merger struct {
 const (
 	fitsBits = 14
 
-	// A piece longer than a window is encoded by windows. The tokens of the last margin
-	// bytes of a window are not final: what follows may change them.
+	// A piece that is longer than window, in bytes, is encoded window by window. The
+	// tokens in the last margin bytes of a window are not final, because the text after
+	// them may change them.
 	window = 4 << 10
 	margin = 512
 )
@@ -34,10 +35,11 @@ func newMerger(v *vocabulary) *merger {
 // piece returns how many tokens the piece s[i:end] has, and appends them to dst if keep
 // is set.
 //
-// A long piece is encoded by windows. Tokens are the encoding of their bytes if each two
-// neighbors are that of theirs, so the tokens of a window up to a cut, and those of a
-// window that begins at the cut, go together if the two at the cut do. Most cuts hold; at
-// one that does not the first window is doubled.
+// A long piece is encoded window by window. A list of tokens is the encoding of its bytes
+// if that is true of each two neighbors (see adjacent). So the tokens of a window up to a
+// cut, and those of the next window, which begins at the cut, can be joined if the two
+// tokens at the cut are adjacent. At most cuts they are. Where they are not, the length
+// of the first window is doubled.
 //
 // With a listing alone, the piece is merged whole.
 func (m *merger) piece(dst []token, s string, i, end int, keep bool) (tokens []token, n int) {
@@ -83,8 +85,8 @@ func (m *merger) piece(dst []token, s string, i, end int, keep bool) (tokens []t
 	return dst, n + len(m.tokens)
 }
 
-// encode appends the tokens of s[i:end] to dst: by backtracking, or from where that takes
-// too many steps in a piece by merging.
+// encode appends the tokens of s[i:end] to dst. It uses backtrack, until that takes too
+// many steps in the piece, and from then on merge.
 func (m *merger) encode(dst []token, s string, i, end int) []token {
 	if !m.stuck {
 		dst, m.stuck = m.backtrack(dst, s, i, end, m.steps+64+8*(end-i))
@@ -96,8 +98,9 @@ func (m *merger) encode(dst []token, s string, i, end int) []token {
 }
 
 // backtrack appends the tokens of s[i:end] to dst, which is empty. It goes from left to
-// right and takes the longest token that may follow the one before. Where none may, it
-// takes the one before back. It gives up when steps are so many.
+// right and takes the longest token that may follow the token before. If no token may
+// follow, it removes the token before and tries a shorter one there. It gives up, and
+// stuck is true, when m.steps exceeds steps.
 func (m *merger) backtrack(dst []token, s string, i, end, steps int) (tokens []token, stuck bool) {
 	words := (end-i)/64 + 1
 	m.dead = slices.Grow(m.dead[:0], words)[:words] // offsets from which there is no way
@@ -159,7 +162,7 @@ func (m *merger) longest(s string, i, end int) token {
 	return m.bytes[s[i]]
 }
 
-// mayFollow is adjacent, with answers remembered.
+// mayFollow returns the result of adjacent, which it remembers.
 func (m *merger) mayFollow(left, right token) bool {
 	key := pairKey(left, right)
 	known := &m.fits[hash(key)>>(64-fitsBits)]

@@ -119,8 +119,8 @@ func (c class) isLetter() bool { return c&letter != 0 && c&mark == 0 }
 // white space.
 func (c class) isSymbol() bool { return c&(number|space) == 0 && !c.isLetter() }
 
-// leadsWord reports whether a rune of the class may stand before a word as the
-// first rune of its piece: one blank, quote or bracket.
+// leadsWord reports whether a rune of the class may belong to the piece of the word after
+// it, such as the blank, quote or bracket before a word.
 func (c class) leadsWord() bool { return c&(number|newline) == 0 && !c.isLetter() }
 
 // run returns how many runes at the start of text have any property of c.

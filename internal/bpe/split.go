@@ -84,8 +84,9 @@ func asciiWord(s string, i int) (word int, ok bool) {
 	return i + 1, ascii[s[i+1]]&cased != 0
 }
 
-// asciiRest returns the end of a piece that begins with no ASCII word. It is i if the
-// piece may begin with another word, or touches a rune that is not ASCII.
+// asciiRest returns the end of the piece at i, which begins with no ASCII word. It returns i if
+// the piece may begin with a word of other letters, or if the piece touches a rune that is not
+// ASCII.
 func asciiRest(c *classes, s string, i int, slashes bool) int {
 	first, next := ascii[s[i]], space
 	if i+1 < len(s) {
@@ -118,7 +119,7 @@ func asciiRest(c *classes, s string, i int, slashes bool) int {
 	return end
 }
 
-// splitO200kRunes is splitO200k for every text.
+// splitO200kRunes does the work of splitO200k for pieces with any runes.
 func splitO200kRunes(c *classes, s string, i int) int {
 	first, size := c.at(s, i)
 	if first.leadsWord() && i+size < len(s) {
@@ -140,9 +141,9 @@ func splitO200kRunes(c *classes, s string, i int) int {
 	return splitRest(c, s, i, first, true)
 }
 
-// mixedWord returns the end of the word at i that is upper case and then, by at least one
-// rune, lower case, and of the contraction behind it: serverHTTP is two words. It is i if
-// there is none.
+// mixedWord returns the end of the word at i, including a contraction after it, or i if
+// there is no such word. The word has any number of upper-case letters and then at least
+// one lower-case letter, so serverHTTP is two words.
 func mixedWord(c *classes, s string, i int) int {
 	up, either := i, i // the ends of the upper half, and of its last rune that may be lower
 	for up < len(s) {
@@ -165,7 +166,7 @@ func mixedWord(c *classes, s string, i int) int {
 	return contraction(s, end)
 }
 
-// splitCl100kRunes is splitCl100k for every text, but for contractions.
+// splitCl100kRunes does the work of splitCl100k for pieces with any runes, except contractions.
 func splitCl100kRunes(c *classes, s string, i int) int {
 	first, size := c.at(s, i)
 	word := i
@@ -178,9 +179,10 @@ func splitCl100kRunes(c *classes, s string, i int) int {
 	return splitRest(c, s, i, first, false)
 }
 
-// splitRest returns the end of a piece that begins with no word, which both encodings see
-// alike: up to three numerals, or symbols with the line breaks behind them, or white
-// space. With slashes, those belong to the line breaks behind symbols.
+// splitRest returns the end of a piece that begins with no word, which is the same in
+// both encodings: up to three numerals, or symbols with the line breaks after them, or
+// white space. If slashes is set, slashes among those line breaks belong to the piece,
+// too.
 func splitRest(c *classes, s string, i int, first class, slashes bool) int {
 	if first&number != 0 {
 		end := i

@@ -45,22 +45,22 @@ func load(l listing) (*vocabulary, error) {
 	for left := range token(n) {
 		to := l.start(left + 1)
 		if to < from || to > n-256 {
-			return nil, fmt.Errorf("the pairs of token %d end at %d", left, to)
+			return nil, fmt.Errorf("listing: the pairs of token %d end at the invalid index %d", left, to)
 		}
 		before := -1
 		for ; from < to; from++ {
 			right, id := l.pair(from)
 			switch {
 			case int(right) <= before:
-				return nil, fmt.Errorf("the pairs of token %d are not in order", left)
+				return nil, fmt.Errorf("listing: the pairs of token %d are not in ascending order", left)
 			case id < 256 || int(id) >= n || max(left, right) >= id || made[id]:
-				return nil, fmt.Errorf("tokens %d and %d make %d, which is taken or no token behind them", left, right, id)
+				return nil, fmt.Errorf("listing: tokens %d and %d merge to %d, which another pair makes, or which is not a higher token", left, right, id)
 			}
 			v.parts[id], made[id], before = parts{left, right}, true, int(right)
 		}
 	}
 	if l.start(0) != 0 || from != n-256 {
-		return nil, fmt.Errorf("the pairs of all tokens are %d to %d, want 0 to %d", l.start(0), from, n-256)
+		return nil, fmt.Errorf("listing: the pairs of all tokens are at %d to %d, want 0 to %d", l.start(0), from, n-256)
 	}
 	var pairs sync.WaitGroup
 	pairs.Go(v.indexPairs)

@@ -9,9 +9,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// einoTail clears the results of tools before the newest message and keeps the newest messages
-// of the remaining ones, because eino has no budget for the whole. A budget for unchanged
-// newest messages would make it worse: the more of them stay, the fewer others fit.
+// einoTail clears the tool results before the newest message, and then keeps the newest
+// messages that fit into the budget, because eino has no budget for a whole conversation. It
+// uses no budget for results that stay as they are: the more of them stay, the fewer messages
+// fit.
 func einoTail(msgs []message, budget int) ([]kept, time.Duration, error) {
 	list, took, err := einoClear(msgs)
 	if err != nil {

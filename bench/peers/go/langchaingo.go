@@ -98,8 +98,8 @@ func buffered(history []llms.ChatMessage, limit int) (int, time.Duration, error)
 	return len(history) - max(0, len(left)-2), took, err
 }
 
-// langchaingoMessage puts calls into the content, because the buffer does not count them
-// otherwise.
+// langchaingoMessage returns a message of langchaingo with the calls written into its
+// content, because the buffer counts only the content.
 func langchaingoMessage(m *message) llms.ChatMessage {
 	switch m.Role {
 	case "system":

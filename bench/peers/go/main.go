@@ -32,7 +32,8 @@ type call struct {
 	Args string `json:"args"`
 }
 
-// cost returns the tokens of a message with another text: 4, and one for each four bytes.
+// cost returns the tokens that m would have with the given text: 4, and one for every four
+// bytes.
 func (m *message) cost(text string) int {
 	n := len(text)
 	for _, c := range m.Calls {
@@ -65,7 +66,8 @@ func main() {
 	}
 }
 
-// serve answers requests until there are no more.
+// serve reads requests from r, one JSON value each, and writes the answers to w, until r
+// ends.
 func serve(r io.Reader, w io.Writer) error {
 	in, buffered := json.NewDecoder(bufio.NewReader(r)), bufio.NewWriter(w)
 	out := json.NewEncoder(buffered)
@@ -91,7 +93,7 @@ func serve(r io.Reader, w io.Writer) error {
 		}
 		pack, known := methods[req.Method]
 		if !known {
-			return fmt.Errorf("no method is called %q", req.Method)
+			return fmt.Errorf("no method is called %q: want one of %v", req.Method, slices.Sorted(maps.Keys(methods)))
 		}
 		answer := map[string]any{"id": req.ID}
 		if keep, took, err := pack(req.Messages, req.Budget); err != nil {
