@@ -74,21 +74,21 @@ func dateOf(text string) (Value, error) {
 	}
 	d := day(t.Unix() / secondsPerDay)
 	if d < firstDay {
-		return Value{}, fmt.Errorf("%w: %q is before the first year", errValue, text)
+		return Value{}, fmt.Errorf("%w: %q is before the year 1", errValue, text)
 	}
 	return Value{d}, nil
 }
 
 const secondsPerDay = 24 * 60 * 60
 
-// No record has more fields than this.
+// maxFields is the most fields of a record.
 const maxFields = 256
 
 // recordOf returns a record. Its fields, 256 at most, must have different names,
 // and scalars.
 func recordOf(entries ...entry) (Value, error) {
 	if len(entries) > maxFields {
-		return Value{}, fmt.Errorf("%w: a record of %d fields", errValue, len(entries))
+		return Value{}, fmt.Errorf("%w: a record of %d fields, and at most %d are allowed", errValue, len(entries), maxFields)
 	}
 	for i, e := range entries {
 		if !e.Value.scalar() {

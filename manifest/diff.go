@@ -144,8 +144,7 @@ func listSegments(m *Manifest) *segments {
 	return list
 }
 
-// absence returns a function that returns the reason why a segment's artifact or block is not
-// in m.
+// absence returns a function that looks up why the artifact or block of a segment is not in m.
 func absence(m *Manifest) func(*Segment) Reason {
 	omitted := make(map[string]Reason)
 	var sets []*Set

@@ -234,7 +234,7 @@ func (d *decoder) rows(v *Rows) error {
 		return err
 	}
 	if *v, err = ParseRows(rows); err != nil {
-		return d.Fail(start, "rows %q are not in their one form", text.Clip(rows, shownText))
+		return d.Fail(start, "rows %q are not in canonical form", text.Clip(rows, shownText))
 	}
 	return nil
 }

@@ -54,8 +54,10 @@ func (j *judge) command() {
 	j.pass(runs)
 }
 
-// echo reads a status that the line prints itself. It reports whether the status of the call
-// counts, and whether the line only asks a question and 1 is an answer to it.
+// echo handles a status that the command line prints itself, as with echo $?. counted reports
+// whether the status of the call is known, or the printed one is 0. asked reports whether the
+// printed status is 1 and is that of a command that only looks at something, such as grep: then
+// 1 is an answer, not a failure.
 func (j *judge) echo() (counted, asked bool) {
 	n, ok, of := j.echoed()
 	if !ok {
@@ -70,7 +72,9 @@ func (j *judge) echo() (counted, asked bool) {
 	return j.out.known || n == 0, n == 1 && of.Looks()
 }
 
-// foundFailed gives the verdict if a run has failed, and reports whether one has.
+// foundFailed reports whether a program has reported a failure in a line that has ended. If
+// this failure decides about the line, foundFailed also sets the verdict. zero reports whether
+// the status of the line is 0.
 func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
 	at := slices.IndexFunc(runs, (*run).failed)
 	if at < 0 || j.out.running {
@@ -82,8 +86,8 @@ func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
 	return true // the program is not in the line, and the line's status may contradict it
 }
 
-// refusedLook reports whether git or gh, which should show something, print an error into a
-// pipe.
+// refusedLook reports whether git or gh failed to show something: the output is one of their
+// error messages. The status does not tell if they are in a pipe.
 func (j *judge) refusedLook() bool {
 	lines := j.out.lines
 	if len(lines) == 0 {
@@ -129,8 +133,9 @@ func asks(c *shell.Command) bool {
 	return len(c.Args) == 1 && text.HasWord("--version -V version --help help", c.Args[0])
 }
 
-// statusProves reports whether the status of the line proves success. If commands of the rule
-// are on the line, it must cover all of them, otherwise all commands.
+// statusProves reports whether the status of the line, which is 0 if zero is true, proves
+// success. If the line has commands of the rule, 0 must imply that all of these succeeded, and
+// otherwise that all commands did, except minor ones.
 func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 	if !zero {
 		return false
@@ -205,7 +210,8 @@ func (j *judge) quiet(s string) bool {
 	return rule >= 0 && j.table.rules[rule].Quiet
 }
 
-// read reports whether the output of a pipe is shown.
+// read reports whether the shown output includes that of a command that reads another command's
+// output from a pipe.
 func (j *judge) read() bool {
 	return slices.ContainsFunc(j.line.Commands, func(d shell.Command) bool { return d.Piped && d.Shown })
 }

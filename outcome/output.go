@@ -245,8 +245,8 @@ func (o *output) rejected() {
 	o.lines[0].text, _, _ = strings.Cut(o.lines[0].text, " STOP what you are doing")
 }
 
-// tags reads the XML elements in which Claude Code reports background work, and mini-SWE-agent
-// every output.
+// tags reads the XML elements in an output and removes their tags. Claude Code reports
+// background work in such elements, and mini-SWE-agent the output of every command.
 func (o *output) tags() {
 	kept := o.lines[:0]
 	inside := false

@@ -56,7 +56,7 @@ func (j *judge) rules(acts []act) []int {
 	return slices.Compact(rules)
 }
 
-// every returns the rules that apply to programs not on the line.
+// every returns the rules of programs that need not be named on the command line.
 func (j *judge) every() []int {
 	var rules []int
 	for i := range j.table.rules {
@@ -115,7 +115,8 @@ func unprefixed(s string) string {
 	return rest
 }
 
-// take adds a line about the outcome or with a count, and reports whether it is one.
+// take adds a line that reports a failure or a success of the program, or that matches the
+// rule's Note. It reports whether the line is one of these.
 func (r *run) take(rule *rule, l line) bool {
 	switch {
 	case rule.fail.match(l.text):

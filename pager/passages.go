@@ -32,9 +32,9 @@ const (
 	partChance = 1_000_000 // least chance of the name, in billionths
 )
 
-// NewPassages returns the passages of pieces; blocks is the number of blocks of
-// the session, and need the expected need of the pieces. Only pieces of messages
-// after index behind get passages; with -1 all pieces do.
+// NewPassages returns the passages of pieces. need says how likely their names are to be
+// needed, and blocks is the number of blocks of the session. Only pieces of messages after
+// index behind get passages; with -1 all pieces do.
 func NewPassages(pieces []facts.Piece, need *facts.Need, blocks, behind int) *Passages {
 	p := &Passages{
 		Readings: make([]Reading, blocks), Names: make([]int64, len(need.Names)),

@@ -21,8 +21,8 @@ type Signals struct {
 	Terms int `json:"terms"` // number of the intent's terms
 	Age   int `json:"age"`   // turns since the block was written, at least 0
 
-	// Bonuses for standing corrections of the user (session contracts,
-	// "Corrections"; the amounts are Carrel's).
+	// Bonuses for blocks that a standing correction of the user asks to look
+	// at.
 	Prior  bool `json:"prior,omitempty"`  // it has facts of an earlier session, and a correction asks to consult them
 	Source bool `json:"source,omitempty"` // it shows a source, and a correction asks to check claims against sources
 }
@@ -39,13 +39,12 @@ func (s Signals) Recency() ratio.Ratio {
 	return ratio.Ratio(math.Round(float64(ratio.One) / (1 + math.Log(float64(1+max(s.Age, 0))))))
 }
 
-// score returns the retention score of a block (formula of the context pager,
-// prosecode, README):
+// score returns the retention score of a block, by the formula of the original context pager:
 //
 //	w.Relevance·s.Relevance + w.Recency/(1+ln(1+s.Age))
 //
-// It rises with relevance and falls with age. If s.Prior is set, the weight of
-// relevance is multiplied by 1.5. If s.Source is set, 0.1 is added to the score.
+// It rises with relevance and falls with age. If s.Prior is set, the weight of relevance is
+// multiplied by 1.5. If s.Source is set, 0.1 is added to the score.
 func score(w Weights, s Signals) ratio.Ratio {
 	alpha := w.Relevance
 	if s.Prior {

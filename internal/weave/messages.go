@@ -203,7 +203,7 @@ func (m *messages) usage() []byte {
 func (m *messages) whole(body []byte) error {
 	r := m.w.Round()
 	if said(get(body, "type")) != "message" {
-		return errors.New("weave: the answer is no message")
+		return errors.New("weave: the provider's answer is no message of the Messages API")
 	}
 	for _, b := range elements(get(body, "content")) {
 		m.take(b)

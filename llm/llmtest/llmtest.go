@@ -15,9 +15,9 @@ import (
 
 // A Step is the answer of a [Script] to one call.
 type Step struct {
-	Text  string    // end of the reply; the default is [llm.StopEnd]
-	Stop  llm.Stop  // usage of the reply; the default is [llm.Bound] of the texts
-	Usage llm.Usage // of the reply; the default is [llm.Bound] of the texts
+	Text  string    // text of the reply
+	Stop  llm.Stop  // why the reply ends; the default is [llm.StopEnd]
+	Usage llm.Usage // tokens of the call; the default is [llm.Bound] of the texts
 	Err   error     // returned instead of a reply
 	Hang  bool      // whether to wait until the context is done and return its error
 }

@@ -79,7 +79,7 @@ func (p protocol) open(baseURL, model string, opts *GeneratorOptions) (llm.Gener
 		return nil, fmt.Errorf("%s: %w", p.name, err)
 	}
 	if o.Window < 0 || o.MaxTokens < 0 {
-		return nil, errors.New(p.name + ": options: negative number")
+		return nil, errors.New(p.name + ": options: Window and MaxTokens must not be negative")
 	}
 	o.MaxTokens = cmp.Or(o.MaxTokens, 4096)
 	return g, nil

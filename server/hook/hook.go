@@ -137,7 +137,7 @@ const (
 )
 
 // ErrLate means that an event was not answered in time.
-var ErrLate = errors.New("no answer in time")
+var ErrLate = errors.New("the hook had no answer in time")
 
 // Run answers one event. It writes the whole answer to out, or nothing if it returns an error. It
 // returns a panic as an error, and [ErrLate] after Options.Limit.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"sync"
@@ -51,7 +52,7 @@ type incoming struct {
 }
 
 // errLong means that a line is longer than maxMessage.
-var errLong = errors.New("the message is too long")
+var errLong = fmt.Errorf("the message has more than %d bytes", maxMessage)
 
 func (c *lineConn) scan(r *bufio.Reader) {
 	for {

@@ -87,7 +87,7 @@ func (m *Epochs) pointer(ctx context.Context, t *thread, q *wire.Request, o *epo
 	case err != nil:
 		return "", err
 	case res.Bytes != int64(len(o.Text)) || res.ID == "":
-		return "", fmt.Errorf("the stash has %d bytes of a result of %d", res.Bytes, len(o.Text))
+		return "", fmt.Errorf("the stash has %d bytes, but the result has %d", res.Bytes, len(o.Text))
 	case len(res.Pointer) >= len(o.Text):
 		return "", nil
 	}
@@ -99,8 +99,8 @@ func (m *Epochs) pointer(ctx context.Context, t *thread, q *wire.Request, o *epo
 // lines of a pointer by them.
 const mostRecent = 512 << 10
 
-// recent returns a body with the first message and the last messages before the index before,
-// about mostRecent bytes of them.
+// recent returns a request body with the first message of q and the last ones in front of the
+// message at index before, about mostRecent bytes of these.
 func recent(q *wire.Request, before int) []byte {
 	from, size := before, 0
 	for from > 1 && size < mostRecent {
@@ -166,10 +166,10 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 	return err
 }
 
-// room returns the size of the window to make a head for, system and tools included. It is the
-// target less the messages behind the head, but at least the frame plus the larger of a quarter
-// of the budget that frame and those messages leave, and a tenth of the budget: a head needs
-// room for the user's messages.
+// room returns the size of the window to make a head for, including system text and tools (the
+// frame). It is the target less the new messages, which follow the head. But it is at least the
+// frame plus a tenth of the budget, and at least the frame plus a quarter of the budget that
+// the frame and the new messages leave, because a head needs room for the user's messages.
 func (t *thread) room(limits *epoch.Limits, z epoch.Size) token.Count {
 	budget := t.gauge.Bound(limits.Budget)
 	return max(t.gauge.Bound(limits.Target)-z.Fresh, z.Frame+(budget-z.Frame-z.Fresh)/4, z.Frame+budget/10)

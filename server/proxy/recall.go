@@ -108,7 +108,8 @@ func (s *rounds) feed(p []byte) {
 	s.tap.Feed(p)
 }
 
-// last sets an outcome to that of the newest round, because out is of the joined answer.
+// last changes out, the outcome of the joined answer, to that of the newest round, because each
+// round has its own record.
 func (s *rounds) last(out *outcome) {
 	whole := out.answer.Whole
 	out.answer = *s.tap.End(!whole)
@@ -279,8 +280,9 @@ func (s *rounds) turn(q *wire.Request, body []byte) error {
 	return nil
 }
 
-// keep stores the messages that the client does not get, so that later requests have them. If
-// over is false, the answer was cut, and keep stores its whole messages.
+// keep stores the messages of the answer that the client does not get, so that later requests
+// have them. over reports whether the answer is complete; if it was cut off, keep stores the
+// messages that are complete.
 func (s *rounds) keep(over bool) {
 	if !s.weaver.HidesCalls() {
 		return

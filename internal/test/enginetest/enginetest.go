@@ -21,8 +21,8 @@ import (
 // Actor is the actor of all jobs under test, where a job records one.
 const Actor governance.Actor = "dana"
 
-// Run checks jobs. Each check calls open, which returns jobs over an empty store and a free
-// scope, and registers its cleanup with t.
+// Run checks jobs. Each check calls open, which returns jobs over an empty store and a scope
+// that no other check uses, and registers its cleanup with t.
 func Run(t *testing.T, open func(t *testing.T) (Jobs, governance.Scope)) {
 	for _, c := range slices.Concat(conversations, windows, agreements, artifacts, contexts, refusals) {
 		t.Run(c.name, func(t *testing.T) {

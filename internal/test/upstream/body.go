@@ -17,7 +17,7 @@ type object = map[string]any
 type message struct {
 	role     string
 	content  []object
-	clears   bool // removed from the conversation at the next user message
+	clears   bool // the service ignores it from the next user message on
 	settings bool // has settings for the following messages, and so may be empty
 }
 
@@ -38,7 +38,7 @@ func exactly(data []byte, to any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("data behind the value")
+		return errors.New("there is data after the end of the JSON value")
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ type stay struct {
 	until time.Time
 }
 
-// A memory has a server's knowledge about earlier requests.
+// A memory holds what a server remembers of earlier requests: the entries of its cache, and the
+// requests of each session.
 type memory struct {
 	entries  map[entry]stay
 	sessions map[string][]chain
@@ -54,10 +55,12 @@ func newMemory() *memory {
 	return &memory{entries: make(map[entry]stay), sessions: make(map[string][]chain)}
 }
 
-// lookBack is the number of units before a mark at which an entry is searched.
+// lookBack is the number of units, the marked unit and those before it, at which the service
+// looks for an entry of the cache.
 const lookBack = 20
 
-// use reads a request from the cache and writes it there. The returned usage has no output yet.
+// use returns what a request reads from the cache and writes to it, and writes the new entries.
+// The field Output of the result is 0.
 func (m *memory) use(of Model, model string, c chain, now time.Time) Usage {
 	if of.Cache.Automatic {
 		return m.useAutomatic(of, model, c, now)

@@ -53,7 +53,7 @@ func ResumedGemini(file []byte) ([]byte, error) {
 		contents = append(contents, geminiTurns(messages[id])...)
 	}
 	if len(contents) == 0 {
-		return nil, errors.New("no message speaks")
+		return nil, errors.New("the chat file has no message of the conversation")
 	}
 	return json.Marshal(object{"contents": contents})
 }

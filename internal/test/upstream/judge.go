@@ -64,7 +64,8 @@ func modelOrNewest(name string) Model {
 	return Model{Name: name, System: true, Bound: true}
 }
 
-// checkCompaction checks rule A17.
+// checkCompaction checks rule A17: a compaction of the provider stands in a reply and has
+// content.
 func checkCompaction(b *body) *Refusal {
 	for i, m := range b.messages {
 		for k, block := range m.content {
@@ -82,10 +83,11 @@ func checkCompaction(b *body) *Refusal {
 	return nil
 }
 
-// JudgeKept returns a change by a smaller request of the Messages API that is not allowed: of
-// an argument of a call, of thinking, of a block that only the provider can read or write, or
-// of the text before thinking that is bound to it. Blocks may be missing, except for the last
-// compaction of the provider.
+// JudgeKept compares a request of the Messages API with the original from which blocks were
+// removed, and returns the first change that is not allowed (rules K1 to K4), or nil. The
+// arguments of calls, thinking, and blocks that only the provider can read must be unchanged,
+// and so must everything before thinking that is bound to it. The last compaction of the
+// provider must not be missing.
 func JudgeKept(original, request []byte) *Refusal {
 	was, r := decode(original, "model", "max_tokens")
 	if r != nil {

@@ -6,7 +6,6 @@ import "math"
 //
 // A request is answered by the first step of the script that is not used up and whose When is
 // true. So a script without When is the course of one conversation, reply by reply.
-// the course of one conversation, reply by reply.
 type Step struct {
 	Name string // shown in [Request.Step]
 

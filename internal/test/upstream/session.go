@@ -48,7 +48,7 @@ func Resumed(file []byte) ([]byte, error) {
 		}
 	}
 	if leaf == nil {
-		return nil, fmt.Errorf("no row speaks")
+		return nil, fmt.Errorf("the session file has no row with a message of the conversation")
 	}
 	on := make(map[*row]bool)        // rows of the chain
 	replies := make(map[string]bool) // ids of replies
