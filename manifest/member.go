@@ -126,7 +126,8 @@ func (m *member) number() (n, most int64, ok bool) {
 	return 0, 0, false
 }
 
-// inRange returns a text about the first number that is out of its range, or "".
+// inRange returns a text that names the first number that is out of range, or "" if all are in
+// range.
 func inRange(members []member) string {
 	for i := range members {
 		m := &members[i]

@@ -8,14 +8,14 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// minor are programs whose outcome does not matter beside other programs, and that print
-// nothing on success.
+// minor are programs that print nothing on success, and whose outcome does not matter if the
+// command line has other programs.
 const minor = "mkdir rm rmdir cp mv touch chmod chown ln sleep kill pkill killall unset tee trap wait disown clear echo printf cat"
 
 // answers are programs for which status 1 is an answer, not a failure.
 const answers = "grep egrep fgrep rg ripgrep ag ack zgrep diff cmp test [ [[ which command type pgrep pkill expr let find jq colordiff false fd locate"
 
-// command judges the output of a command line.
+// command computes the outcome of a call that runs a command line.
 func (j *judge) command() {
 	acts, last := j.acts()
 	rules := j.rules(acts)
@@ -109,7 +109,8 @@ type act struct {
 // runs reports whether a command runs other programs.
 func (j *judge) runs(a act) bool { return a.rule >= 0 && j.table.rules[a.rule].Runs }
 
-// acts returns the acts of the line, and its last command.
+// acts returns the commands on the command line that do more than show something, and the last
+// command of the line.
 func (j *judge) acts() (acts []act, last *shell.Command) {
 	for i := range j.line.Commands {
 		c := &j.line.Commands[i]
@@ -155,7 +156,7 @@ func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 	return !slices.ContainsFunc(acts, func(a act) bool { return !a.Counts && !a.minor })
 }
 
-// proven reports whether the success of every command of the line is known.
+// proven reports whether it is known that every command on the command line succeeded.
 func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 	whole := j.whole()
 	passed := func(rule int) bool {
@@ -179,7 +180,7 @@ func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 	return known > 0
 }
 
-// empty reports whether the line printed nothing, although nothing hid its output.
+// empty reports whether the command line printed nothing, although nothing hid its output.
 func (j *judge) empty() bool {
 	if j.out.failed || slices.ContainsFunc(j.out.lines, func(l line) bool { return !j.quiet(l.text) }) || strings.Contains(strings.ReplaceAll(j.source, "2>&1", ""), "2>") || strings.Contains(j.source, "&>") {
 		return false
@@ -270,8 +271,8 @@ func isAnswer(c *shell.Command) bool {
 	return text.HasWord(answers, c.Name)
 }
 
-// echoed returns the status that the line prints at its end (echo "exit: $?"), and the command
-// that returned it.
+// echoed returns the status that the command line prints at its end, as with echo "exit: $?",
+// and the command that returned the status.
 func (j *judge) echoed() (status int, ok bool, of *shell.Command) {
 	cs := j.line.Commands
 	for i := len(cs) - 1; i > 0; i-- {

@@ -117,7 +117,8 @@ func (o *output) json(whole string) (string, bool) {
 // ended records the exit status of the call.
 func (o *output) ended(status int) { o.status, o.known = status, true }
 
-// add appends the lines of whole. number is that of its first line.
+// add appends the lines of the text whole. number is the number of its first line in the
+// result.
 func (o *output) add(whole string, number int) {
 	for l := range strings.Lines(whole) {
 		if t := plain(l); t != "" {

@@ -9,7 +9,7 @@ import (
 // the last.
 type run struct {
 	rule   int
-	named  bool // whether a command of the line names it
+	named  bool // whether the command line names the program
 	many   int  // number of lines about passes
 	passes []line
 	fails  []line
@@ -22,8 +22,8 @@ func (r *run) failed() bool { return len(r.fails) > 0 }
 
 func (r *run) passed() bool { return len(r.fails) == 0 && len(r.passes) > 0 }
 
-// weak reports whether a program on the line has lines about single failures but no report of
-// its outcome.
+// weak reports whether a program on the command line has printed lines about single failures,
+// but no report of its outcome.
 func (r *run) weak() bool {
 	return r.named && !r.passed() && slices.ContainsFunc(r.items, func(i []line) bool { return len(i) > 0 })
 }
@@ -36,8 +36,8 @@ func (r *run) itemized() int {
 	return 0
 }
 
-// rules returns the indexes of the rules that decide: those of the programs on the line, and
-// all rules if one of the programs may run others.
+// rules returns the indexes of the rules that decide: those of the programs on the command line
+// and, if one of the programs may run others, those of all programs.
 func (j *judge) rules(acts []act) []int {
 	var rules []int
 	all := j.out.failed && len(acts) > 0
@@ -84,7 +84,8 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 	return runs
 }
 
-// counts reports whether the status of the line covers all commands of a rule.
+// counts reports whether status 0 of the command line implies that all commands of a rule
+// succeeded.
 func counts(acts []act, rule int) bool {
 	return !slices.ContainsFunc(acts, func(a act) bool { return a.rule == rule && !a.Counts })
 }

@@ -97,9 +97,9 @@ var builtin = lazy.Value[*Table]{Make: func() *Table {
 	return t
 }}
 
-// With returns a table with further programs, which replace those of t with the same name, and
-// with the classes of tools; nil keeps those of t. It fails for a name without words and for an
-// invalid expression. The error names the program.
+// With returns a table like t with further programs and other classes of tools. A program
+// replaces the one of t with the same name. If tools is nil, the classes of t stay. With fails
+// for a name without words and for an invalid expression, with an error that names the program.
 func (t *Table) With(programs []Program, tools *tool.Table) (*Table, error) {
 	if t == nil {
 		t = Builtin()

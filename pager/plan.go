@@ -212,9 +212,8 @@ func Make(r *Request) (*Plan, error) {
 	})
 }
 
-// Slide returns the plan of a sliding window: blocks without a rule leave,
-// the oldest first, until the rest fits. Rules and errors are those of
-// [Make].
+// Slide returns the plan of a sliding window: blocks without a rule leave, the oldest first,
+// until the rest fits. It obeys the same rules and fails with the same errors as [Make].
 func Slide(r *Request) (*Plan, error) {
 	return take(r, slide, func(a, b *BlockDecision) int {
 		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Block, b.Block))

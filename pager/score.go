@@ -12,7 +12,7 @@ type Weights struct {
 	Recency   ratio.Ratio `json:"recency"`   // beta of the formula
 }
 
-// DefaultWeights are those of the formula's source: 0.7 and 0.3.
+// DefaultWeights are the weights of the original context pager: 0.7 and 0.3.
 var DefaultWeights = Weights{Relevance: 700_000, Recency: 300_000}
 
 // Signals are the inputs of a score.
@@ -74,7 +74,7 @@ type Cuts struct {
 	Evict  ratio.Ratio `json:"evict"`  // least score of page; below it is evict
 }
 
-// DefaultCuts are those of the formula's source: 0.55 and 0.20.
+// DefaultCuts are the cuts of the original context pager: 0.55 and 0.20.
 var DefaultCuts = Cuts{Retain: 550_000, Evict: 200_000}
 
 // Directive returns the directive for a score. A score equal to a cut has the

@@ -75,8 +75,8 @@ type Trigger struct {
 	Tokens     token.Count `json:"tokens,omitempty"`
 	Iterations int         `json:"iterations,omitempty"`
 
-	Effective token.Count `json:"effective,omitempty"` // of the window; see [Trigger.Figures]
-	Floor     token.Count `json:"floor,omitempty"`     // of the window; see [Trigger.Figures]
+	Effective token.Count `json:"effective,omitempty"` // usable part of the window; see [Trigger.Figures]
+	Floor     token.Count `json:"floor,omitempty"`     // least size of the window after a pass; see [Trigger.Figures]
 }
 
 // Complete returns t with defaults for its zero fields.

@@ -175,9 +175,9 @@ func (m *messages) end() (out []byte) {
 	return append(out, m.last.raw...)
 }
 
-// usage returns the usage of all rounds, and the usage of each in the field iterations, which
-// the provider uses for its own tools: from the last of them a client computes the size of the
-// conversation.
+// usage returns the usage of all rounds. Its field iterations has the usage of each round, as
+// the provider reports it for its own tools: a client computes the size of the conversation
+// from the last one.
 func (m *messages) usage() []byte {
 	all := m.w.usage()
 	if len(m.w.rounds) == 1 {

@@ -121,7 +121,7 @@ func (g *generator) generate(ctx context.Context, p *llm.Prompt) (*llm.Reply, er
 	return c.reply(p.Most())
 }
 
-// A draft is the part of a reply that a collector has read.
+// A draft is what a collector has read of a reply so far.
 type draft struct {
 	text    strings.Builder
 	model   string

@@ -12,9 +12,9 @@ import (
 	"github.com/carrel-dev/carrel/api"
 )
 
-// DoorLimits bound the requests that a [Door] passes on, except those for Open paths. A zero field
-// means the default. The address of a request is that of its connection, whatever headers say,
-// and all of an IPv6 /64 network is one address.
+// DoorLimits bound the requests that a [Door] passes on, except those for Open paths. A zero
+// field means the default. The address of a request is the address of its connection; headers
+// that name another are ignored. All addresses of an IPv6 /64 network count as one.
 type DoorLimits struct {
 	// PerCredential and PerAddress are the most requests at a time with one credential and
 	// from one address.

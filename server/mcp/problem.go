@@ -21,7 +21,8 @@ import (
 // log.
 var errBug = errors.New("internal error of Carrel; the log of the server has the cause")
 
-// A hintedError is an error with its own hint what to do next, in place of that of [hint].
+// A hintedError is an error with a hint what to do next. The hint replaces the one that [hint]
+// would give.
 type hintedError struct {
 	error
 	hint string

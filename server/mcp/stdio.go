@@ -138,8 +138,8 @@ func (c *lineConn) settle(ctx context.Context, end error) error {
 	}
 }
 
-// received notes a request or an answer of the client. It returns false for a request whose id is
-// the same as that of an unanswered one.
+// received notes a request or an answer of the client. It returns false for a request that has
+// the id of an earlier request without an answer.
 func (c *lineConn) received(msg jsonrpc.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -125,8 +125,8 @@ func bodyOf(d wire.Dialect, messages []byte) []byte {
 }
 
 // newEpoch makes a head, and uses it if the resulting request passes the provider's rules. The
-// head stands for all messages up to epoch.Covers: all, or those before the results of the last
-// reply's calls, which follow the head.
+// head replaces all messages or, if the request ends in results of the last reply's calls, the
+// messages before these results.
 func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epoch.Size, limits *epoch.Limits) error {
 	n := epoch.Covers(q)
 	data, err := t.book.Whole(q, n)
@@ -214,8 +214,8 @@ func (m *Epochs) valid(t *thread, q *wire.Request, head *carrel.Rewrite) error {
 	return nil
 }
 
-// checkEnd returns an error unless the last message of the head has the role of the last message
-// that it stands for. Otherwise the head lacks the newest message.
+// checkEnd returns an error unless the last message of the head has the same role as the last
+// message that the head replaces. If it has not, the head lacks the newest message.
 func (m *Epochs) checkEnd(q *wire.Request, head *carrel.Rewrite, goes []byte) error {
 	var doc rawjson.Document
 	var sent wire.Request
@@ -232,7 +232,8 @@ func (m *Epochs) checkEnd(q *wire.Request, head *carrel.Rewrite, goes []byte) er
 	return nil
 }
 
-// refusals are lower-case parts of the errors of providers that a managed body could have caused.
+// refusals are parts, in lower case, of the error texts of providers that refuse a body for a
+// reason that managing can cause.
 var refusals = []string{
 	"in `thinking` block", "in thinking block", "in `redacted_thinking` block", "bound to a different conversation", "thinking blocks in the latest", "`thinking`",
 	"tool_use", "tool_result", "server_tool", "text content blocks must be non-empty", "must have non-empty content", "cache_control", "first message must use",

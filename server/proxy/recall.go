@@ -51,11 +51,11 @@ type rounds struct {
 	bytes int // recalled in all rounds
 
 	first  *wire.Answer // of the first round, if another followed
-	tap    *wire.Tap    // reads the answer of the newest round, as do the next three
-	status int
-	came   int64     // bytes of the answer
-	began  time.Time // when its first byte came
-	closed bool      // the outcome of the newest round is recorded
+	tap    *wire.Tap    // reads the answer of the newest round
+	status int          // status of that answer
+	came   int64        // bytes of that answer so far
+	began  time.Time    // when the first byte of that answer came
+	closed bool         // the outcome of the newest round is recorded
 }
 
 // weave replaces the body of an answer by one that answers calls of ToolRecall in further rounds

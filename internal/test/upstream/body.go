@@ -43,8 +43,8 @@ func exactly(data []byte, to any) error {
 	return nil
 }
 
-// decode returns a body in valid form, or the refusal. optional lists those of the fields model
-// and max_tokens that may be missing.
+// decode decodes the body of a request and checks its form (rule A0). optional lists which of
+// the fields "model" and "max_tokens" may be missing.
 func decode(data []byte, optional ...string) (*body, *Refusal) {
 	var value any
 	if err := exactly(data, &value); err != nil {
@@ -218,7 +218,7 @@ func readContent(path string, value any) ([]object, *Refusal) {
 	return nil, malformed("%s: Input should be a valid string or list", path)
 }
 
-// checkForm checks a block of a message by itself.
+// checkForm checks the form of one block of a message (rule A0), whatever the other blocks are.
 func checkForm(path, role string, block object) *Refusal {
 	home := roleAssistant
 	var fields []string

@@ -28,7 +28,7 @@ func (u Usage) Cost(p Price) int {
 // beginning with it, or the latest of several.
 type Prefix struct {
 	Kept  int    // tokens of the common beginning
-	Lost  int    // tokens of the earlier request behind it
+	Lost  int    // tokens of the earlier request after it
 	Broke string // place of the first difference, such as "messages.4.content.0"; empty if the earlier request is a beginning of this one
 }
 
@@ -85,8 +85,8 @@ func (m *memory) use(of Model, model string, c chain, now time.Time) Usage {
 	return u
 }
 
-// longest returns the last unit of the longest cached prefix that a mark leads to, or -1. It
-// renews the entry.
+// longest returns the index of the last unit of the longest cached prefix that can be found
+// from a mark, or -1. It renews the entry of that prefix.
 func (m *memory) longest(model string, c chain, now time.Time) int {
 	for i, u := range slices.Backward(c) {
 		if u.mark == 0 {

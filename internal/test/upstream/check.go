@@ -93,7 +93,8 @@ func mayBeEmpty(m message, last bool) bool {
 	return m.role == roleAssistant && last || m.role == roleSystem && m.settings
 }
 
-// checkText checks a text block. Blank text is refused only beside a result.
+// checkText refuses a text block that is empty or has only white space, and an empty text
+// inside a result.
 func checkText(block object) *Refusal {
 	if kind(block) == "text" && strings.TrimFunc(text(block, "text"), unicode.IsSpace) == "" {
 		if text(block, "text") == "" {

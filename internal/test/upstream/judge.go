@@ -213,7 +213,8 @@ func Judge(from string, original []byte, to string, export []byte) *Refusal {
 	return r
 }
 
-// judge judges a conversation without its original.
+// judge judges a conversation by the rules of its format, without comparing it with an
+// original.
 func judge(format string, data []byte) *Refusal {
 	switch format {
 	case "openai":
