@@ -92,7 +92,7 @@ func recordOf(entries ...entry) (Value, error) {
 	}
 	for i, e := range entries {
 		if !e.Value.scalar() {
-			return Value{}, fmt.Errorf("%w: field %q of a record holds a %s", errValue, e.Name, e.Value.kindOf())
+			return Value{}, fmt.Errorf("%w: field %q of a record holds a %s, and must hold a number, a text or a date", errValue, e.Name, e.Value.kindOf())
 		}
 		for _, before := range entries[:i] {
 			if before.Name == e.Name {
@@ -108,9 +108,9 @@ func listOf(items ...Value) (Value, error) {
 	for _, item := range items {
 		switch {
 		case item.kindOf() == kindNone || item.kindOf() == kindList:
-			return Value{}, fmt.Errorf("%w: a list in a list", errValue)
+			return Value{}, fmt.Errorf("%w: an item of a list is a list", errValue)
 		case item.kindOf() != items[0].kindOf():
-			return Value{}, fmt.Errorf("%w: a list of both %s and %s", errValue, items[0].kindOf(), item.kindOf())
+			return Value{}, fmt.Errorf("%w: a list has both a %s and a %s", errValue, items[0].kindOf(), item.kindOf())
 		}
 	}
 	return Value{newList(slices.Clone(items))}, nil

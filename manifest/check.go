@@ -181,7 +181,7 @@ func checkItem(it Item) string {
 			return inRange(members[:])
 		}
 	case *Redacted:
-		return "it was taken out"
+		return "it is redacted, so it cannot be checked"
 	}
 	return "it is nil"
 }
@@ -316,7 +316,7 @@ func (c *checker) add(i int, it Item) string {
 	r := rank(it)
 	switch {
 	case c.output != nil:
-		return "it is behind the output"
+		return "it comes after the output, which must be last"
 	case r < c.rank:
 		return "the order is segments, omissions, sets, fetches, output"
 	}

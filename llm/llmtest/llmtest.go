@@ -85,7 +85,7 @@ func (s *Script) step(p *llm.Prompt) Step {
 	case s.Repeat && len(s.Steps) > 0:
 		return s.Steps[len(s.Steps)-1]
 	}
-	return Fail(fmt.Errorf("script has %d steps: %w", len(s.Steps), llm.ErrUnavailable))
+	return Fail(fmt.Errorf("the script has only %d steps: %w", len(s.Steps), llm.ErrUnavailable))
 }
 
 // Name implements [llm.Generator].

@@ -155,7 +155,7 @@ func Run(ctx context.Context, d Dialect, event string, in io.Reader, out io.Writ
 		var res result
 		defer func() {
 			if v := recover(); v != nil {
-				res = result{err: fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
+				res = result{err: fmt.Errorf("internal error, please report it: %v\n%s", v, debug.Stack())}
 			}
 			done <- res
 		}()

@@ -227,7 +227,7 @@ func (m *Epochs) checkEnd(q *wire.Request, head *carrel.Rewrite, goes []byte) er
 	}
 	last := len(sent.Messages) - len(q.Messages) + head.Messages - 1
 	if last < 0 || sent.Messages[last].Role != q.Messages[head.Messages-1].Role {
-		return errors.New("the head does not end with the last message that it stands for")
+		return errors.New("the head lacks the newest message of those that it replaces")
 	}
 	return nil
 }
