@@ -233,7 +233,8 @@ type piece struct {
 	extra bool // left out unless there is room for all of it
 }
 
-// say adds a line that is not extra.
+// say adds a line to the pieces as one that is not extra: it may be shortened if there is
+// little room.
 func (j *judge) say(l line) { j.add(l, false) }
 
 func (j *judge) add(l line, extra bool) {

@@ -70,7 +70,7 @@ func namesSecret(name string) bool {
 	return endsIn(name, names)
 }
 
-// endsIn reports whether a name, in any case, ends in one of words.
+// endsIn reports whether a name, in any case, ends in one of the words.
 func endsIn(name string, words []string) bool {
 	low := folded(name)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(low, w) })

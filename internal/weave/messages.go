@@ -226,7 +226,7 @@ func (m *messages) joined() []byte {
 	return with(with(out, "content", list(content)), "usage", m.usage())
 }
 
-// seen returns the blocks or items of the round that the client sees.
+// seen returns those blocks or items of the round that the client sees.
 func (r *Round) seen() (out [][]byte) {
 	for i, b := range r.blocks {
 		if r.shown[i] {

@@ -158,7 +158,8 @@ func split(block object) (empty object, deltas []object) {
 // piece is the size of a delta, in bytes. Real ones are smaller.
 const piece = 512
 
-// pieces cuts a text between characters.
+// pieces returns deltas of the type delta that together have the text s in the named field. It
+// cuts s between characters.
 func pieces(delta, field, s string) []object {
 	var list []object
 	for len(s) > 0 {
