@@ -1,6 +1,6 @@
 package limn
 
-// check fails if the name cannot be assigned or the value has an error.
+// check fails if the name cannot be assigned to, or if the value cannot be evaluated.
 func (a *assign) check(m *Machine, f *frame) error {
 	if err := m.bindable(a.Name); err != nil {
 		return err

@@ -4,7 +4,7 @@ import "slices"
 
 func (t *teach) check(m *Machine, _ *frame) error { return m.bindable(t.Name) }
 
-// learn binds the name of a composition to it.
+// learn binds the name of a composition to its definition.
 func (m *Machine) learn(t *teach) error {
 	m.items -= itemsOf(m.symbols[t.Name.Text])
 	m.symbols[t.Name.Text] = &symbol{teach: t}

@@ -137,7 +137,7 @@ func CheckPacks(packs []*Pack) error {
 	for i, p := range packs {
 		for _, w := range p.words() {
 			if owner, taken := owners[w]; taken && owner != i {
-				return fmt.Errorf("%w: %q is in both the pack %q and the pack %q", ErrPack, w, packs[owner].Name, p.Name)
+				return fmt.Errorf("%w: %q is in both the pack %q and the pack %q: load only one of them", ErrPack, w, packs[owner].Name, p.Name)
 			}
 			owners[w] = i
 		}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A packRule lists the parameters that a type of execution requires.
+// A packRule lists the parameters of a type of execution.
 type packRule struct {
 	writes  bool     // requires target_name or target_slot, and source_slot or literal_value
-	names   []string // parameters whose value is a slot for a name
-	values  []string // parameters whose value is a slot for a name or a value
-	targets []string // parameters whose value is a name that the execution writes
+	names   []string // required parameters whose value is a slot for a name
+	values  []string // required parameters whose value is a slot for a name or a value
+	targets []string // required parameters whose value is a name that the execution writes
 	judges  bool     // has the optional parameter on_mismatch
 }
 
@@ -69,7 +69,7 @@ func (r *packReader) execution(at string, v any, verb *packVerb) execution {
 	name, _ := fields["type"].(string)
 	rule, ok := packRuleOf(name)
 	if !ok {
-		r.fail(member(at, "type"), "is %q, which is no execution", name)
+		r.fail(member(at, "type"), "is %q: want set_value, append_to_list, set_field, substring_check, compare_values, numeric_extract_compare, range_check or conformance_check", name)
 		return execution{}
 	}
 	x := packParams{r.object(at, v, rule.fields(name)...), verb, map[string]string{}}
@@ -117,7 +117,7 @@ func (x packParams) comparison() {
 	case x.params["comparison"] == "structural":
 		x.word("details_target")
 	case x.has("details_target"):
-		x.fail("details_target", "is for structural comparisons")
+		x.fail("details_target", "is only for \"comparison\": \"structural\": remove it")
 	}
 }
 
@@ -158,9 +158,9 @@ func (x packParams) slot(name string, isName bool) {
 	case i < 0:
 		x.fail(name, "is %q, which is no slot of the verb", s)
 	case !x.verb.Slots[i].Required:
-		x.fail(name, "is %q, a slot that may be left out", s)
+		x.fail(name, "is %q, an optional slot: name one with \"required\": true", s)
 	case isName && !x.verb.Slots[i].IsName:
-		x.fail(name, "is %q, a slot that takes no names", s)
+		x.fail(name, "is %q, a slot that takes values: name one with \"value_type\": \"name\"", s)
 	}
 }
 

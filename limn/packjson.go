@@ -38,7 +38,7 @@ func decodeJSON(d *json.Decoder, at string, depth int) (any, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrPack, err)
 	case depth > maxPackDepth:
-		return nil, fmt.Errorf("%w: %s nests too deep", ErrPack, at)
+		return nil, fmt.Errorf("%w: %s nests too deep: at most %d levels are read", ErrPack, at, maxPackDepth)
 	}
 	switch token {
 	case json.Delim('{'):
@@ -59,7 +59,7 @@ func decodeObject(d *json.Decoder, at string, depth int) (any, error) {
 		name, _ := key.(string)
 		field := member(at, name)
 		if _, twice := object[name]; twice {
-			return nil, fmt.Errorf("%w: %s is there twice", ErrPack, field)
+			return nil, fmt.Errorf("%w: the field %s occurs twice: remove one", ErrPack, field)
 		}
 		if object[name], err = decodeJSON(d, field, depth+1); err != nil {
 			return nil, err

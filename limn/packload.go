@@ -89,11 +89,12 @@ func (r *packReader) settings(o packObject, p *Pack) {
 	r.sequence(o, p)
 }
 
-// belong fails if the pack has fields of another type of pack.
+// belong fails if the pack has one of the named fields, which are only for packs of type owner,
+// but is of another type t.
 func (o packObject) belong(t, owner PackType, names ...string) {
 	for _, name := range names {
 		if o.has(name) && t != owner {
-			o.fail("type", "is %q, and %s belongs to %q", t, name, owner)
+			o.fail("type", "is %q, but the field %s is only for packs of type %q", t, name, owner)
 		}
 	}
 }
@@ -126,7 +127,7 @@ func (r *packReader) sequence(o packObject, p *Pack) {
 func (r *packReader) update(at string, step any, declared []PackName) LiveValue {
 	pair := r.array(at, step)
 	if len(pair) != 2 {
-		r.fail(at, `is neither a name with a value nor "[done]"`)
+		r.fail(at, `is neither a list of a name and its value nor "[done]"`)
 		return LiveValue{}
 	}
 	name := r.word(element(at, 0), pair[0])
@@ -146,7 +147,7 @@ func (r *packReader) update(at string, step any, declared []PackName) LiveValue 
 		}
 	}
 	if !declared[i].holds(v) {
-		r.fail(element(at, 1), "is a %s, and %s is declared a %s", v.typeName(), name, declared[i].Type)
+		r.fail(element(at, 1), "is a %s, but %s is declared with the type %s", v.typeName(), name, declared[i].Type)
 	}
 	return LiveValue{Name: name, Value: v}
 }
@@ -161,7 +162,7 @@ func (r *packReader) noun(at string, v any) string {
 func (r *packReader) declaration(at string, v any) PackName {
 	pair := r.array(at, v)
 	if len(pair) != 2 {
-		r.fail(at, "is no name with a type")
+		r.fail(at, "is not a list of a name and its type")
 		return PackName{}
 	}
 	n := PackName{Name: r.word(element(at, 0), pair[0]), Type: r.text(element(at, 1), pair[1])}
@@ -184,7 +185,7 @@ func (r *packReader) word(at string, v any) string {
 	case !plainWord(w):
 		r.fail(at, "is %q, which is no word of lower case without spaces and quotes", w)
 	case Reserved(w):
-		r.fail(at, "is %q, which is a word of the language", w)
+		r.fail(at, "is %q, which is a word of the language: choose another", w)
 	}
 	return w
 }
@@ -199,7 +200,7 @@ func (r *packReader) unique(p *Pack) {
 			before = words[len(p.Nouns):i]
 		}
 		if slices.Contains(before, w) {
-			r.fail(fmt.Sprintf("%q", w), "has two meanings")
+			r.fail(fmt.Sprintf("%q", w), "has two meanings: give each noun, verb and live name a word of its own")
 		}
 	}
 }
@@ -236,14 +237,14 @@ func (r *packReader) slot(at string, v any, before []packSlot) packSlot {
 		o.fail("connective", "is null, but only the first slot can do without one")
 	}
 	if s.Constraint != "" && !s.IsName {
-		o.fail("type_constraint", "is for names, and the slot takes values")
+		o.fail("type_constraint", "is only for slots with \"value_type\": \"name\"")
 	}
 	for _, b := range before {
 		if b.Name == s.Name {
-			o.fail("name", "is %q, as that of a slot before", s.Name)
+			o.fail("name", "is %q, which is the name of an earlier slot: choose another", s.Name)
 		}
 		if b.Connective == s.Connective {
-			o.fail("connective", "is %q, as that of a slot before", s.Connective)
+			o.fail("connective", "is %q, which is the connective of an earlier slot: choose another", s.Connective)
 		}
 	}
 	return s

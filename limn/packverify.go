@@ -252,8 +252,8 @@ func rangeText(ends []Value) Value {
 	return String(ends[0].String() + " to " + ends[1].String())
 }
 
-// conform checks that a record has the fields of a shape record, each of the same kind.
-// It reports additional fields, which are no failure.
+// conform checks that a record has all fields of another record, its shape, each with a value
+// of the same kind. It reports additional fields, but they are no failure.
 func (x packRun) conform() (finding, error) {
 	v, err := x.values("record_slot", "shape_slot")
 	if err != nil {

@@ -246,7 +246,7 @@ func (p *printer) teach(t *teach) {
 	p.sequence(t.Body)
 }
 
-// gather writes the bounds of a list.
+// gather writes a gather statement.
 func (p *printer) gather(g *gather) {
 	p.words("gather", "the", g.Name.Text, "from", g.From.Text, "to", g.To.Text)
 	if g.By != nil {
@@ -254,7 +254,7 @@ func (p *printer) gather(g *gather) {
 	}
 }
 
-// choose writes branches.
+// choose writes a choose statement.
 func (p *printer) choose(c *choose) {
 	p.words("choose")
 	for i, b := range c.Branches {
@@ -272,7 +272,7 @@ func (p *printer) choose(c *choose) {
 	}
 }
 
-// change writes the change of a list.
+// change writes an add or a remove statement.
 func (p *printer) change(c *change) {
 	p.words(c.Verb)
 	p.expr(c.Value)
@@ -283,7 +283,7 @@ func (p *printer) change(c *change) {
 	}
 }
 
-// sort writes the order of a list.
+// sort writes a sort statement.
 func (p *printer) sort(s *sort) {
 	p.words("sort", "the", s.List.Text, "by", s.Field)
 	if s.Reverse {
@@ -291,7 +291,7 @@ func (p *printer) sort(s *sort) {
 	}
 }
 
-// transform writes the rewriting of a list.
+// transform writes a transform statement.
 func (p *printer) transform(t *transform) {
 	p.words("transform")
 	if t.Field != "" {
@@ -301,7 +301,7 @@ func (p *printer) transform(t *transform) {
 	p.expr(t.Value)
 }
 
-// call writes the use of a composition.
+// call writes the call of a composition.
 func (p *printer) call(c *call) {
 	p.words(c.Name.Text)
 	if c.Arg != nil {
@@ -310,7 +310,7 @@ func (p *printer) call(c *call) {
 	}
 }
 
-// packCall writes the use of a verb of a pack.
+// packCall writes a statement with a verb of a pack.
 func (p *printer) packCall(c *packCall) {
 	p.words(c.Verb.Word)
 	for i, s := range c.Verb.Slots {

@@ -65,7 +65,7 @@ func (r *Release) Check(p *Program) []*Error {
 // renamed is the release that renamed "combine" to "sum".
 const renamed = 60
 
-// reserved returns the release since which a word is reserved.
+// reserved returns the first release in which the word is reserved.
 func (k keyword) reserved() int {
 	if k == kwCompare || k == kwTransform {
 		return 35 // reserved since 35, but without a meaning until 51
@@ -73,7 +73,7 @@ func (k keyword) reserved() int {
 	return k.since()
 }
 
-// since returns the release since which a word has its meaning.
+// since returns the first release in which the word has its present meaning.
 func (k keyword) since() int {
 	if n, ok := newer.Get()[k]; ok {
 		return n

@@ -94,7 +94,8 @@ const (
 	shownEnds = 10
 )
 
-// emitShort shows a list that no "show" asked for. It cuts long lists, see maxShown.
+// emitShort shows a list that a statement other than "show" displays. It cuts lists of more
+// than maxShown items.
 func (m *Machine) emitShort(v Value) error {
 	items := v.items()
 	if len(items) <= maxShown {
@@ -121,7 +122,8 @@ func ends(items []Value) []Value {
 	return slices.Concat(items[:shownEnds], items[len(items)-shownEnds:])
 }
 
-// shown returns the items of a list as texts, with dots where it is cut.
+// shown returns the items of a list as texts. If the list is cut, "..." stands for the missing
+// items.
 func shown(items []Value, show func(Value) string) []string {
 	var texts []string
 	for i, item := range ends(items) {

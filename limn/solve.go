@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A relation is the relation between the term and the constant of a literal.
+// A relation is the operator of a literal, such as "above" or "at most".
 type relation uint8
 
 // The relations come in pairs of a relation and its opposite.

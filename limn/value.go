@@ -74,25 +74,25 @@ func dateOf(text string) (Value, error) {
 	}
 	d := day(t.Unix() / secondsPerDay)
 	if d < firstDay {
-		return Value{}, fmt.Errorf("%w: %q is before the first year", errValue, text)
+		return Value{}, fmt.Errorf("%w: %q is before the year 1", errValue, text)
 	}
 	return Value{d}, nil
 }
 
 const secondsPerDay = 24 * 60 * 60
 
-// No record has more fields than this.
+// maxFields is the most fields of a record.
 const maxFields = 256
 
 // recordOf returns a record. Its fields, 256 at most, must have different names,
 // and scalars.
 func recordOf(entries ...entry) (Value, error) {
 	if len(entries) > maxFields {
-		return Value{}, fmt.Errorf("%w: a record of %d fields", errValue, len(entries))
+		return Value{}, fmt.Errorf("%w: a record of %d fields, and at most %d are allowed", errValue, len(entries), maxFields)
 	}
 	for i, e := range entries {
 		if !e.Value.scalar() {
-			return Value{}, fmt.Errorf("%w: field %q of a record holds a %s", errValue, e.Name, e.Value.kindOf())
+			return Value{}, fmt.Errorf("%w: field %q of a record holds a %s, and must hold a number, a text or a date", errValue, e.Name, e.Value.kindOf())
 		}
 		for _, before := range entries[:i] {
 			if before.Name == e.Name {
@@ -108,9 +108,9 @@ func listOf(items ...Value) (Value, error) {
 	for _, item := range items {
 		switch {
 		case item.kindOf() == kindNone || item.kindOf() == kindList:
-			return Value{}, fmt.Errorf("%w: a list in a list", errValue)
+			return Value{}, fmt.Errorf("%w: an item of a list is a list", errValue)
 		case item.kindOf() != items[0].kindOf():
-			return Value{}, fmt.Errorf("%w: a list of both %s and %s", errValue, items[0].kindOf(), item.kindOf())
+			return Value{}, fmt.Errorf("%w: a list has both a %s and a %s", errValue, items[0].kindOf(), item.kindOf())
 		}
 	}
 	return Value{newList(slices.Clone(items))}, nil

@@ -2,7 +2,7 @@ package limn
 
 import "github.com/carrel-dev/carrel/internal/lazy"
 
-// A category is the kind of a reserved word.
+// A category is the grammatical kind of a reserved word.
 type category string
 
 // The categories. A trigger begins an operator of two words, such as "equal
@@ -97,7 +97,7 @@ const (
 
 	kwCombine
 
-	// The operators of two words, which the lexer makes.
+	// Operators of two words. The lexer joins the two words into one lexeme.
 	kwEqualTo
 	kwMultipliedBy
 	kwDividedBy

@@ -62,7 +62,7 @@ func (c *cache) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 			return nil, err
 		}
 		if !sameLength(known) {
-			return nil, fmt.Errorf("%s: vectors of different lengths: %w", name, ErrReply)
+			return nil, fmt.Errorf("%s returned vectors of different lengths: %w", name, ErrReply)
 		}
 	}
 	vectors := make([][]float32, len(texts))
@@ -92,7 +92,7 @@ func (c *cache) fill(ctx context.Context, known map[digest.Digest][]float32, key
 		return err
 	}
 	if len(vectors) != len(missing) {
-		return fmt.Errorf("%s: %d vectors for %d texts: %w", c.embedder.Name(), len(vectors), len(missing), ErrReply)
+		return fmt.Errorf("%s returned %d vectors for %d texts: %w", c.embedder.Name(), len(vectors), len(missing), ErrReply)
 	}
 	for i, v := range vectors {
 		known[at[i]] = v

@@ -55,7 +55,7 @@ func (p *Prompt) Most() Usage {
 	return Usage{Input: int64(len(p.System) + len(p.Text) + framing), Output: int64(p.MaxTokens)}
 }
 
-// framing is an upper bound of the tokens that a request needs beside its texts.
+// framing is an upper bound of the tokens that a request has in addition to those of its texts.
 const framing = 64
 
 // Or returns u with its zero fields taken from v.

@@ -43,11 +43,12 @@ const (
 	DefaultReply = 4096
 )
 
-// Spending is the number of tokens spent, and of those reserved by running calls.
+// Spending is what a generator with [Limits] has spent so far, and what its running calls may
+// still spend.
 type Spending struct {
 	Calls    int
 	Tokens   int64
-	Reserved int64 // tokens of running calls
+	Reserved int64 // most tokens of the running calls, not in Tokens yet
 	Time     time.Duration
 }
 
@@ -132,7 +133,7 @@ func (m *meter) Generate(ctx context.Context, p *Prompt) (*Reply, error) {
 	reply, err := m.generator.Generate(call, &limited)
 	m.settle(need, m.limits.Now().Sub(began), reply, err)
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("%s: %w: %v of time", m.Name(), ErrSpend, m.limits.Time)
+		return nil, fmt.Errorf("%s: %w: the time of %v is used", m.Name(), ErrSpend, m.limits.Time)
 	}
 	return reply, err
 }
@@ -145,13 +146,13 @@ func (m *meter) reserve(need int64) (time.Duration, error) {
 	used := sum(m.spent.Tokens, m.spent.Reserved)
 	switch {
 	case l.Tokens <= 0:
-		return 0, fmt.Errorf("%w: 0 tokens", ErrSpend)
+		return 0, fmt.Errorf("%w: 0 tokens, so that no call is allowed", ErrSpend)
 	case need > l.Tokens-used:
-		return 0, fmt.Errorf("%w: %d tokens, of which %d are used, and this takes up to %d", ErrSpend, l.Tokens, used, need)
+		return 0, fmt.Errorf("%w: %d tokens, of which %d are used, and this call may take %d", ErrSpend, l.Tokens, used, need)
 	case m.spent.Calls >= l.Calls:
-		return 0, fmt.Errorf("%w: %d calls", ErrSpend, l.Calls)
+		return 0, fmt.Errorf("%w: all %d calls are used", ErrSpend, l.Calls)
 	case m.spent.Time >= l.Time:
-		return 0, fmt.Errorf("%w: %v of time", ErrSpend, l.Time)
+		return 0, fmt.Errorf("%w: the time of %v is used", ErrSpend, l.Time)
 	}
 	m.spent.Calls++
 	m.spent.Reserved += need

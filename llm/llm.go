@@ -40,8 +40,9 @@ var (
 	ErrReply = errors.New("unusable reply of the model")
 )
 
-// An Embedder turns texts into vectors. The smaller the angle between two vectors of one
-// embedder, the more similar are the texts. Vectors of different embedders cannot be compared.
+// An Embedder turns texts into vectors. The smaller the angle between two vectors of an
+// embedder, the more similar are their texts. Vectors of different embedders cannot be
+// compared.
 type Embedder interface {
 	// Embed returns a vector for each text, in order. All have the same length and finite
 	// components. A text without meaning for the model may have a zero vector. The caller owns

@@ -181,7 +181,7 @@ func checkItem(it Item) string {
 			return inRange(members[:])
 		}
 	case *Redacted:
-		return "it was taken out"
+		return "it is redacted, so it cannot be checked"
 	}
 	return "it is nil"
 }
@@ -310,13 +310,13 @@ func rank(it Item) int {
 	}
 }
 
-// add adds item i, which is valid by itself. It returns the rule that the item breaks together
-// with the items before it, or "".
+// add checks item i, which is valid by itself, together with the items before it. It returns
+// the rule that is broken, or "".
 func (c *checker) add(i int, it Item) string {
 	r := rank(it)
 	switch {
 	case c.output != nil:
-		return "it is behind the output"
+		return "it comes after the output, which must be last"
 	case r < c.rank:
 		return "the order is segments, omissions, sets, fetches, output"
 	}
@@ -347,8 +347,8 @@ func (c *checker) add(i int, it Item) string {
 	return ""
 }
 
-// mention adds the artifact or block of item i. It returns a text if another item has the same
-// ref or row.
+// mention records that item i is about the artifact or block ref, which is in the given row. If
+// an earlier item has the same ref or row, it returns a text that says so, and otherwise "".
 func (c *checker) mention(i int, ref string, class provenance.Class, row int64) string {
 	if class != "" {
 		c.artifacts++
@@ -365,7 +365,8 @@ func (c *checker) mention(i int, ref string, class provenance.Class, row int64) 
 	return twice(c.refs, ref, i)
 }
 
-// twice records that item i is about ref. It returns a text if an earlier item is.
+// twice records that item i is about ref. If an earlier item is about ref, too, it returns a
+// text that says so, and otherwise "".
 func twice(seen map[string]int, ref string, i int) string {
 	if other, ok := seen[ref]; ok {
 		return fmt.Sprintf("item %d is about %s, too", other, ref)

@@ -32,7 +32,7 @@ func TestCheck(t *testing.T) {
 		{"a time before 1970", func(m *Manifest) { m.Header.Created = time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC) }, -1, "created is in the year 1969"},
 		{"a time behind 9999", func(m *Manifest) { m.Header.Created = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, -1, "created is in the year 10000"},
 		{"no output", func(m *Manifest) { m.Items = m.Items[:10] }, -1, "there is no output"},
-		{"two outputs", func(m *Manifest) { m.Items = append(m.Items, m.Items[10]) }, 11, "it is behind the output"},
+		{"two outputs", func(m *Manifest) { m.Items = append(m.Items, m.Items[10]) }, 11, "it comes after the output, which must be last"},
 		{"another order", func(m *Manifest) { m.Items[2], m.Items[3] = m.Items[3], m.Items[2] }, 3, "the order is segments, omissions, sets, fetches, output"},
 		{"a ref in a segment and an omission", func(m *Manifest) { omission(m, 3).Ref = "a41c09de" }, 3, "item 1 is about a41c09de, too"},
 		{"a ref fetched twice", func(m *Manifest) { m.Items[9].(*Fetch).Ref = "a41c09de" }, 9, "item 8 is about a41c09de, too"},
@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 		{"a nil set", func(m *Manifest) { m.Items[6] = (*Set)(nil) }, 6, "it is nil"},
 		{"a nil fetch", func(m *Manifest) { m.Items[8] = (*Fetch)(nil) }, 8, "it is nil"},
 		{"a nil output", func(m *Manifest) { m.Items[10] = (*Output)(nil) }, 10, "it is nil"},
-		{"what was taken out", func(m *Manifest) { m.Items[3] = new(Redacted) }, 3, "it was taken out"},
+		{"what was taken out", func(m *Manifest) { m.Items[3] = new(Redacted) }, 3, "it is redacted, so it cannot be checked"},
 
 		{"a segment with the reason of an omission", func(m *Manifest) { segment(m, 1).Reason = ReasonCrowded }, 1, `"crowded" is no reason to be in`},
 		{"a segment without a reason", func(m *Manifest) { segment(m, 1).Reason = "" }, 1, `"" is no reason to be in`},

@@ -55,9 +55,10 @@ type Delta struct {
 	Partial bool `json:"partial,omitempty"`
 }
 
-// An ItemChange is the difference of one artifact or block. Segments of both contexts are
-// matched by their Ref; those without a Ref by their order among the segments of their kind.
-// Frames are not compared.
+// An ItemChange is a difference between two contexts in one artifact or block. A segment with a
+// Ref is compared with the segment of the same Ref, and one without a Ref with the one at the
+// same position among the segments of its kind. Frames, which are the framing of the format,
+// are not compared.
 type ItemChange struct {
 	Ref    string   `json:"ref,omitempty"`
 	Before *Segment `json:"before,omitempty"` // nil if it was added
@@ -144,8 +145,7 @@ func listSegments(m *Manifest) *segments {
 	return list
 }
 
-// absence returns a function that returns the reason why a segment's artifact or block is not
-// in m.
+// absence returns a function that looks up why the artifact or block of a segment is not in m.
 func absence(m *Manifest) func(*Segment) Reason {
 	omitted := make(map[string]Reason)
 	var sets []*Set

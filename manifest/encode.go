@@ -65,7 +65,7 @@ func (e encoder) item(it Item) encoder {
 	return e.close()
 }
 
-// A draft is a document without its end. The end holds the seal.
+// A draft is an encoded document that still lacks its last part, the seal.
 type draft struct {
 	data   []byte
 	header rawjson.Span

@@ -126,7 +126,8 @@ func (m *member) number() (n, most int64, ok bool) {
 	return 0, 0, false
 }
 
-// inRange returns a text about the first number that is out of its range, or "".
+// inRange returns a text that names the first number that is out of range, or "" if all are in
+// range.
 func inRange(members []member) string {
 	for i := range members {
 		m := &members[i]
@@ -234,7 +235,7 @@ func (d *decoder) rows(v *Rows) error {
 		return err
 	}
 	if *v, err = ParseRows(rows); err != nil {
-		return d.Fail(start, "rows %q are not in their one form", text.Clip(rows, shownText))
+		return d.Fail(start, "rows %q are not in canonical form", text.Clip(rows, shownText))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func Parse(data []byte) (*Sealed, error) {
 		for i < min(len(data), len(s.data)) && data[i] == s.data[i] {
 			i++
 		}
-		return nil, fmt.Errorf("%w: offset %d: not in canonical form, or without a key that must be there", ErrFormat, i)
+		return nil, fmt.Errorf("%w: offset %d: not in canonical form, or a required key is missing", ErrFormat, i)
 	}
 	return s, nil
 }

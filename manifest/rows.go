@@ -287,7 +287,7 @@ func ParseRows(form string) (Rows, error) {
 		s, ok = parseBitmap(rest)
 	}
 	if !ok {
-		return Rows{}, fmt.Errorf("%w: rows %q are not in their one form", ErrFormat, text.Clip(form, shownText))
+		return Rows{}, fmt.Errorf("%w: rows %q are not in canonical form", ErrFormat, text.Clip(form, shownText))
 	}
 	return s, nil
 }

@@ -52,7 +52,7 @@ func Seal(m *Manifest, random io.Reader) (*Sealed, error) {
 func readSalts(n int, random io.Reader) ([]digest.Salt, error) {
 	raw := make([]byte, n*digest.Size)
 	if _, err := io.ReadFull(random, raw); err != nil {
-		return nil, fmt.Errorf("salts for %d items: %w", n, err)
+		return nil, fmt.Errorf("read the salts for %d items: %w", n, err)
 	}
 	salts := make([]digest.Salt, n)
 	for i := range salts {

@@ -65,8 +65,8 @@ var heads = lazy.Value[[]head]{Make: func() []head {
 	return list
 }}
 
-// speaksOfError reports whether a result begins like those of tools that report an error in
-// text and have no flag for it.
+// speaksOfError reports whether a result begins with words such as "Error:", by which tools
+// without a flag for errors report an error.
 func speaksOfError(s string) bool {
 	for _, h := range [...]string{"Error:", "error:", "ERROR:", "Error executing ", "Error calling ", "Tool execution failed", "MCP error", "Failed to "} {
 		if strings.HasPrefix(s, h) {

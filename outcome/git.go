@@ -35,8 +35,9 @@ func (j *judge) state() {
 	}
 }
 
-// gitVerbs returns the git commands of the line, whether they are a dry run, and whether one is
-// a short status. It records the branch if the line only asks for that.
+// gitVerbs returns the git commands on the command line, whether they are a dry run, and
+// whether one of them is git status. If the command line only asks for the branch, gitVerbs
+// also records the branch.
 func (j *judge) gitVerbs() (verbs map[string]bool, dry, short bool) {
 	verbs = make(map[string]bool)
 	for i := range j.line.Commands {

@@ -8,14 +8,14 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// minor are programs whose outcome does not matter beside other programs, and that print
-// nothing on success.
+// minor are programs that print nothing on success, and whose outcome does not matter if the
+// command line has other programs.
 const minor = "mkdir rm rmdir cp mv touch chmod chown ln sleep kill pkill killall unset tee trap wait disown clear echo printf cat"
 
 // answers are programs for which status 1 is an answer, not a failure.
 const answers = "grep egrep fgrep rg ripgrep ag ack zgrep diff cmp test [ [[ which command type pgrep pkill expr let find jq colordiff false fd locate"
 
-// command judges the output of a command line.
+// command computes the outcome of a call that runs a command line.
 func (j *judge) command() {
 	acts, last := j.acts()
 	rules := j.rules(acts)
@@ -54,8 +54,10 @@ func (j *judge) command() {
 	j.pass(runs)
 }
 
-// echo reads a status that the line prints itself. It reports whether the status of the call
-// counts, and whether the line only asks a question and 1 is an answer to it.
+// echo handles a status that the command line prints itself, as with echo $?. counted reports
+// whether the status of the call is known, or the printed one is 0. asked reports whether the
+// printed status is 1 and is that of a command that only looks at something, such as grep: then
+// 1 is an answer, not a failure.
 func (j *judge) echo() (counted, asked bool) {
 	n, ok, of := j.echoed()
 	if !ok {
@@ -70,7 +72,9 @@ func (j *judge) echo() (counted, asked bool) {
 	return j.out.known || n == 0, n == 1 && of.Looks()
 }
 
-// foundFailed gives the verdict if a run has failed, and reports whether one has.
+// foundFailed reports whether a program has reported a failure in a line that has ended. If
+// this failure decides about the line, foundFailed also sets the verdict. zero reports whether
+// the status of the line is 0.
 func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
 	at := slices.IndexFunc(runs, (*run).failed)
 	if at < 0 || j.out.running {
@@ -82,8 +86,8 @@ func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
 	return true // the program is not in the line, and the line's status may contradict it
 }
 
-// refusedLook reports whether git or gh, which should show something, print an error into a
-// pipe.
+// refusedLook reports whether git or gh failed to show something: the output is one of their
+// error messages. The status does not tell if they are in a pipe.
 func (j *judge) refusedLook() bool {
 	lines := j.out.lines
 	if len(lines) == 0 {
@@ -105,7 +109,8 @@ type act struct {
 // runs reports whether a command runs other programs.
 func (j *judge) runs(a act) bool { return a.rule >= 0 && j.table.rules[a.rule].Runs }
 
-// acts returns the acts of the line, and its last command.
+// acts returns the commands on the command line that do more than show something, and the last
+// command of the line.
 func (j *judge) acts() (acts []act, last *shell.Command) {
 	for i := range j.line.Commands {
 		c := &j.line.Commands[i]
@@ -129,8 +134,9 @@ func asks(c *shell.Command) bool {
 	return len(c.Args) == 1 && text.HasWord("--version -V version --help help", c.Args[0])
 }
 
-// statusProves reports whether the status of the line proves success. If commands of the rule
-// are on the line, it must cover all of them, otherwise all commands.
+// statusProves reports whether the status of the line, which is 0 if zero is true, proves
+// success. If the line has commands of the rule, 0 must imply that all of these succeeded, and
+// otherwise that all commands did, except minor ones.
 func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 	if !zero {
 		return false
@@ -150,7 +156,7 @@ func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 	return !slices.ContainsFunc(acts, func(a act) bool { return !a.Counts && !a.minor })
 }
 
-// proven reports whether the success of every command of the line is known.
+// proven reports whether it is known that every command on the command line succeeded.
 func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 	whole := j.whole()
 	passed := func(rule int) bool {
@@ -174,7 +180,7 @@ func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 	return known > 0
 }
 
-// empty reports whether the line printed nothing, although nothing hid its output.
+// empty reports whether the command line printed nothing, although nothing hid its output.
 func (j *judge) empty() bool {
 	if j.out.failed || slices.ContainsFunc(j.out.lines, func(l line) bool { return !j.quiet(l.text) }) || strings.Contains(strings.ReplaceAll(j.source, "2>&1", ""), "2>") || strings.Contains(j.source, "&>") {
 		return false
@@ -205,7 +211,8 @@ func (j *judge) quiet(s string) bool {
 	return rule >= 0 && j.table.rules[rule].Quiet
 }
 
-// read reports whether the output of a pipe is shown.
+// read reports whether the shown output includes that of a command that reads another command's
+// output from a pipe.
 func (j *judge) read() bool {
 	return slices.ContainsFunc(j.line.Commands, func(d shell.Command) bool { return d.Piped && d.Shown })
 }
@@ -264,8 +271,8 @@ func isAnswer(c *shell.Command) bool {
 	return text.HasWord(answers, c.Name)
 }
 
-// echoed returns the status that the line prints at its end (echo "exit: $?"), and the command
-// that returned it.
+// echoed returns the status that the command line prints at its end, as with echo "exit: $?",
+// and the command that returned the status.
 func (j *judge) echoed() (status int, ok bool, of *shell.Command) {
 	cs := j.line.Commands
 	for i := len(cs) - 1; i > 0; i-- {

@@ -117,7 +117,8 @@ func (o *output) json(whole string) (string, bool) {
 // ended records the exit status of the call.
 func (o *output) ended(status int) { o.status, o.known = status, true }
 
-// add appends the lines of whole. number is that of its first line.
+// add appends the lines of the text whole. number is the number of its first line in the
+// result.
 func (o *output) add(whole string, number int) {
 	for l := range strings.Lines(whole) {
 		if t := plain(l); t != "" {
@@ -245,8 +246,8 @@ func (o *output) rejected() {
 	o.lines[0].text, _, _ = strings.Cut(o.lines[0].text, " STOP what you are doing")
 }
 
-// tags reads the XML elements in which Claude Code reports background work, and mini-SWE-agent
-// every output.
+// tags reads the XML elements in an output and removes their tags. Claude Code reports
+// background work in such elements, and mini-SWE-agent the output of every command.
 func (o *output) tags() {
 	kept := o.lines[:0]
 	inside := false

@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// pass adds the pieces for programs that passed.
+// pass adds the pieces of the outcome's text for programs that passed.
 func (j *judge) pass(runs []*run) {
 	for _, r := range runs {
 		if r.passed() || len(r.notes) > 0 {
@@ -19,8 +19,8 @@ func (j *judge) pass(runs []*run) {
 	j.order()
 }
 
-// brief adds the pieces for a run that passed. They are extra if they stand beside those of a
-// failed run.
+// brief adds the pieces for a run that passed. If extra is true, because a failed run has
+// pieces, too, they are left out unless there is room.
 func (j *judge) brief(r *run, extra bool) {
 	passes := slices.DeleteFunc(slices.Clone(r.passes), func(l line) bool { return l.text == "PASS" && len(r.passes) > 1 })
 	if len(passes) > 0 {
@@ -233,7 +233,8 @@ type piece struct {
 	extra bool // left out unless there is room for all of it
 }
 
-// say adds a line that is not extra.
+// say adds a line to the pieces as one that is not extra: it may be shortened if there is
+// little room.
 func (j *judge) say(l line) { j.add(l, false) }
 
 func (j *judge) add(l line, extra bool) {

@@ -9,7 +9,7 @@ import (
 // the last.
 type run struct {
 	rule   int
-	named  bool // whether a command of the line names it
+	named  bool // whether the command line names the program
 	many   int  // number of lines about passes
 	passes []line
 	fails  []line
@@ -22,8 +22,8 @@ func (r *run) failed() bool { return len(r.fails) > 0 }
 
 func (r *run) passed() bool { return len(r.fails) == 0 && len(r.passes) > 0 }
 
-// weak reports whether a program on the line has lines about single failures but no report of
-// its outcome.
+// weak reports whether a program on the command line has printed lines about single failures,
+// but no report of its outcome.
 func (r *run) weak() bool {
 	return r.named && !r.passed() && slices.ContainsFunc(r.items, func(i []line) bool { return len(i) > 0 })
 }
@@ -36,8 +36,8 @@ func (r *run) itemized() int {
 	return 0
 }
 
-// rules returns the indexes of the rules that decide: those of the programs on the line, and
-// all rules if one of the programs may run others.
+// rules returns the indexes of the rules that decide: those of the programs on the command line
+// and, if one of the programs may run others, those of all programs.
 func (j *judge) rules(acts []act) []int {
 	var rules []int
 	all := j.out.failed && len(acts) > 0
@@ -56,7 +56,7 @@ func (j *judge) rules(acts []act) []int {
 	return slices.Compact(rules)
 }
 
-// every returns the rules that apply to programs not on the line.
+// every returns the rules of programs that need not be named on the command line.
 func (j *judge) every() []int {
 	var rules []int
 	for i := range j.table.rules {
@@ -84,7 +84,8 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 	return runs
 }
 
-// counts reports whether the status of the line covers all commands of a rule.
+// counts reports whether status 0 of the command line implies that all commands of a rule
+// succeeded.
 func counts(acts []act, rule int) bool {
 	return !slices.ContainsFunc(acts, func(a act) bool { return a.rule == rule && !a.Counts })
 }
@@ -115,7 +116,8 @@ func unprefixed(s string) string {
 	return rest
 }
 
-// take adds a line about the outcome or with a count, and reports whether it is one.
+// take adds a line that reports a failure or a success of the program, or that matches the
+// rule's Note. It reports whether the line is one of these.
 func (r *run) take(rule *rule, l line) bool {
 	switch {
 	case rule.fail.match(l.text):

@@ -21,8 +21,8 @@ type Program struct {
 	// pytest", "eslint". The longest name that fits a command applies.
 	Name string
 
-	// Pass matches a line that only a successful run prints, or one that prints no line of
-	// Fail. Fail matches a line that only a failed run prints.
+	// Fail matches a line that only a failed run prints. Pass matches a line that shows a
+	// successful run, unless there is also a line that Fail matches.
 	Pass, Fail string
 
 	// Items match lines about single failures, most informative first. They decide if no line
@@ -97,9 +97,9 @@ var builtin = lazy.Value[*Table]{Make: func() *Table {
 	return t
 }}
 
-// With returns a table with further programs, which replace those of t with the same name, and
-// with the classes of tools; nil keeps those of t. It fails for a name without words and for an
-// invalid expression. The error names the program.
+// With returns a table like t with further programs and other classes of tools. A program
+// replaces the one of t with the same name. If tools is nil, the classes of t stay. With fails
+// for a name without words and for an invalid expression, with an error that names the program.
 func (t *Table) With(programs []Program, tools *tool.Table) (*Table, error) {
 	if t == nil {
 		t = Builtin()
@@ -117,7 +117,7 @@ func (t *Table) extend(programs []Program, tools *tool.Table) (*Table, error) {
 	for _, p := range programs {
 		r := rule{Program: p, words: strings.Fields(p.Name)}
 		if len(r.words) == 0 {
-			return nil, fmt.Errorf("program %q: a name needs a word", p.Name)
+			return nil, fmt.Errorf("program %q: the name has no word: want a command such as go test", p.Name)
 		}
 		var err error
 		add := func(field, expression string) pattern {

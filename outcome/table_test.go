@@ -68,7 +68,7 @@ func TestPartsMatchWhatTheWholeDoes(t *testing.T) {
 
 func TestWith(t *testing.T) {
 	for want, p := range map[string]Program{
-		`program "": a name needs a word`:                                       {},
+		`program "": the name has no word: want a command such as go test`:      {},
 		"program \"lamp\": pass: error parsing regexp: missing closing ): `":    {Name: "lamp", Pass: "("},
 		"program \"lamp\": fail: error parsing regexp: missing argument to rep": {Name: "lamp", Fail: "*"},
 		"program \"lamp\": items: error parsing regexp: ":                       {Name: "lamp", Items: []string{"ok", "["}},

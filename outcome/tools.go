@@ -18,8 +18,8 @@ var pushed = lazy.Value[pattern]{Make: func() pattern {
 	return p
 }}
 
-// done matches the messages of tools about a successful edit of a file or a list, or a question
-// asked.
+// done matches the messages by which tools report that they edited a file or a list, or that
+// the user answered a question.
 var done = lazy.Value[pattern]{Make: func() pattern {
 	p, err := compile(`The file .* has been (?:updated|edited|created).*|File (?:created|written|updated|edited).*|Success(?:fully)?\b.*|Updated task #.*|Task #\d+ created.*|Todos have been .*|` +
 		`User has answered your questions.*|User has approved your plan.*|(?:Wrote|Edit applied|Applied|Created|Updated|Replaced|Done!).*|Plan updated.*`)
@@ -66,7 +66,7 @@ func (j *judge) tool(c transcript.ToolCall, class tool.Class) {
 	}
 }
 
-// answers adds the answers of the user.
+// answers adds the user's answers to a question of the agent to the pieces.
 func (j *judge) answers() {
 	j.verdict = Passed
 	for i, l := range j.out.lines {

@@ -396,17 +396,21 @@ func (c *covering) run() {
 	}
 }
 
-// forHeads returns the tokens due to heads so far: an eighth of the tokens spent up to an
-// eighth of the history, and all tokens spent above, so that every block soon has a head.
+// forHeads returns how many of the tokens spent so far heads may take: an eighth of them until
+// an eighth of the history's size is spent, and all tokens spent after that, so that every
+// block soon has a head.
 func (c *covering) forHeads() token.Count {
 	above := max(c.spent-c.history/little, 0)
 	return (c.spent-above)/headShare + above
 }
 
-// forWhole returns how many tokens the next step toward a whole block i may take: all by
-// the share of all such steps, one by the share of this block. Their share is a fraction
-// of the tokens spent up to an eighth of the history, plus all tokens spent above for a
-// block under a rule, or half of them for any other block.
+// forWhole returns how many tokens the next step that makes block i more complete may take: all
+// is what is left for such steps of all blocks together, and one what is left for those of
+// block i.
+//
+// Such steps may take a fraction of the tokens spent until an eighth of the history's size is
+// spent. After that they may take all tokens for a block under a rule, and half of them for any
+// other block.
 func (c *covering) forWhole(i int) (all, one token.Count) {
 	above := max(c.spent-c.history/little, 0)
 	below := c.spent - above

@@ -119,7 +119,7 @@ type surveyor struct {
 	seen     map[string]bool // what later blocks in the window read or edited
 }
 
-// survey returns the rule that keeps a block, its disposal, and whether it is stale.
+// survey returns the rule that keeps a block, its disposal, and whether the block is stale.
 func (s *surveyor) survey(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	switch b.Kind {
 	case transcript.KindSystem:

@@ -26,8 +26,7 @@ type occurrences struct {
 	last   int // index of the last such block
 }
 
-// NewMentions returns the identifiers of a session. texts has the text of
-// each block.
+// NewMentions finds the identifiers of a session. texts has the text of each block.
 func NewMentions(texts []string) *Mentions {
 	n := &Mentions{blocks: make([][]mention, len(texts))}
 	seen := make(map[string]*occurrences)

@@ -68,8 +68,8 @@ func does(c *shell.Command, acts ...shell.Act) bool {
 	return slices.ContainsFunc(c.Effects, func(e shell.Effect) bool { return slices.Contains(acts, e.Act) })
 }
 
-// writers are functions that write files, by which rewrites detects a program in a
-// command line that writes.
+// writers are names of functions that write files. If a command line contains a program that
+// calls one of them, [rewrites] takes the program for one that writes files.
 var writers = []string{".write(", "write_text(", ".writelines(", "writeFile", "File.write"}
 
 // checkers are the programs that only run checks, with any arguments.

@@ -32,9 +32,9 @@ const (
 	partChance = 1_000_000 // least chance of the name, in billionths
 )
 
-// NewPassages returns the passages of pieces; blocks is the number of blocks of
-// the session, and need the expected need of the pieces. Only pieces of messages
-// after index behind get passages; with -1 all pieces do.
+// NewPassages returns the passages of pieces. need says how likely their names are to be
+// needed, and blocks is the number of blocks of the session. Only pieces of messages after
+// index behind get passages; with -1 all pieces do.
 func NewPassages(pieces []facts.Piece, need *facts.Need, blocks, behind int) *Passages {
 	p := &Passages{
 		Readings: make([]Reading, blocks), Names: make([]int64, len(need.Names)),
@@ -60,9 +60,9 @@ func NewPassages(pieces []facts.Piece, need *facts.Need, blocks, behind int) *Pa
 	return p
 }
 
-// read adds the passages of piece i: its lines, and after each line the parts of it that
-// are much shorter and have a name that is likely to be needed. It appends the names of
-// the passages to names, of which the passages share the memory, and returns names.
+// read adds the passages of piece i: its lines and, after each line, those parts of it that are
+// much shorter and have a name that is likely to be needed. The names of all passages are
+// slices of one array: read appends them to names and returns it.
 func (p *Passages) read(i int, names []int32) []int32 {
 	piece, ids := &p.pieces[i], p.need.Marks[i]
 	r, spans := &p.Readings[piece.Block], &p.spans[piece.Block]

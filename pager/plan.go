@@ -144,8 +144,8 @@ func (e *FloorError) Error() string {
 // Is makes errors.Is(e, ErrFloor) true.
 func (e *FloorError) Is(target error) bool { return target == ErrFloor }
 
-// A Stage names the part of a sequence that a step belongs to, or another
-// cause of a change. It is stored as its text.
+// A Stage is the cause of a change by a plan: the part of the sequence of steps that changed
+// the block, or another cause. It is stored as its text.
 type Stage string
 
 // The stages, in the order in which they are taken.
@@ -212,9 +212,8 @@ func Make(r *Request) (*Plan, error) {
 	})
 }
 
-// Slide returns the plan of a sliding window: blocks without a rule leave,
-// the oldest first, until the rest fits. Rules and errors are those of
-// [Make].
+// Slide returns the plan of a sliding window: blocks without a rule leave, the oldest first,
+// until the rest fits. It obeys the same rules and fails with the same errors as [Make].
 func Slide(r *Request) (*Plan, error) {
 	return take(r, slide, func(a, b *BlockDecision) int {
 		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Block, b.Block))

@@ -307,8 +307,9 @@ func (m *middle) shapes() *shapes {
 	return s
 }
 
-// add returns the Passage.Copy of a line of a shape and its worth plus its part of the
-// shape's worth. lines is the line's present Copy, or 0.
+// add returns the Passage.Copy and the worth for a line of a given shape: the line's own worth
+// plus its part of the shape's worth. lines is the line's Copy so far; if it is 0, the line
+// gets the Copy of its shape.
 func (s *shapes) add(shape string, lines int32, worth int64) (int32, int64) {
 	if lines == 0 {
 		if s.copies[shape] == 0 {
@@ -374,7 +375,8 @@ func (p *pointing) picks(m *middle, room token.Count) []int32 {
 	return plan.Picks[1]
 }
 
-// marks returns the longest lines of Carrel around the middle, to count their tokens.
+// marks returns the longest lines that Carrel itself can write before and after the middle, to
+// count their tokens.
 func (m *middle) marks() string { return m.left(m.bytes, true) + theEnd }
 
 const theEnd = transcript.Mark + ": the end of the text follows]\n"

@@ -71,7 +71,7 @@ func (r Rule) Keeps() string {
 	return string(r)
 }
 
-// soft reports whether r keeps a block from leaving the window altogether.
+// soft reports whether a block under r may be shortened, but not leave the window.
 func (r Rule) soft() bool { return r != "" && !r.Hard() }
 
 // RuleOptions adjusts [Rules]. The zero value is the default.

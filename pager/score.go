@@ -12,7 +12,7 @@ type Weights struct {
 	Recency   ratio.Ratio `json:"recency"`   // beta of the formula
 }
 
-// DefaultWeights are those of the formula's source: 0.7 and 0.3.
+// DefaultWeights are the weights of the original context pager: 0.7 and 0.3.
 var DefaultWeights = Weights{Relevance: 700_000, Recency: 300_000}
 
 // Signals are the inputs of a score.
@@ -21,8 +21,8 @@ type Signals struct {
 	Terms int `json:"terms"` // number of the intent's terms
 	Age   int `json:"age"`   // turns since the block was written, at least 0
 
-	// Bonuses for standing corrections of the user (session contracts,
-	// "Corrections"; the amounts are Carrel's).
+	// Bonuses for blocks that a standing correction of the user asks to look
+	// at.
 	Prior  bool `json:"prior,omitempty"`  // it has facts of an earlier session, and a correction asks to consult them
 	Source bool `json:"source,omitempty"` // it shows a source, and a correction asks to check claims against sources
 }
@@ -39,13 +39,12 @@ func (s Signals) Recency() ratio.Ratio {
 	return ratio.Ratio(math.Round(float64(ratio.One) / (1 + math.Log(float64(1+max(s.Age, 0))))))
 }
 
-// score returns the retention score of a block (formula of the context pager,
-// prosecode, README):
+// score returns the retention score of a block, by the formula of the original context pager:
 //
 //	w.Relevance·s.Relevance + w.Recency/(1+ln(1+s.Age))
 //
-// It rises with relevance and falls with age. If s.Prior is set, the weight of
-// relevance is multiplied by 1.5. If s.Source is set, 0.1 is added to the score.
+// It rises with relevance and falls with age. If s.Prior is set, the weight of relevance is
+// multiplied by 1.5. If s.Source is set, 0.1 is added to the score.
 func score(w Weights, s Signals) ratio.Ratio {
 	alpha := w.Relevance
 	if s.Prior {
@@ -75,7 +74,7 @@ type Cuts struct {
 	Evict  ratio.Ratio `json:"evict"`  // least score of page; below it is evict
 }
 
-// DefaultCuts are those of the formula's source: 0.55 and 0.20.
+// DefaultCuts are the cuts of the original context pager: 0.55 and 0.20.
 var DefaultCuts = Cuts{Retain: 550_000, Evict: 200_000}
 
 // Directive returns the directive for a score. A score equal to a cut has the

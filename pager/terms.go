@@ -29,9 +29,9 @@ func NewIntent(texts ...string) Terms {
 	return in
 }
 
-// Focus returns the n rarest terms in texts, at least in one of them; ties in
-// the order of in. A term in every text does not discriminate, and one in
-// none cannot match.
+// Focus returns the n terms that occur in the fewest texts, but at least in one: a term in
+// every text does not discriminate, and a term in no text cannot match. Among terms that occur
+// in equally many texts, the earlier one of in comes first.
 func (in Terms) Focus(texts []string, n int) Terms {
 	count := make(map[string]int, len(in))
 	for _, k := range in.found(texts) {
@@ -40,7 +40,7 @@ func (in Terms) Focus(texts []string, n int) Terms {
 	return in.FocusBy(count, n)
 }
 
-// Spread returns in how many of the texts each of their terms occurs.
+// Spread returns, for each term in texts, the number of texts that have it.
 func Spread(texts []string) map[string]int {
 	count, last := make(map[string]int), make(map[string]int) // last has the number of a text, from 1
 	for i, said := range texts {
@@ -54,8 +54,8 @@ func Spread(texts []string) map[string]int {
 	return count
 }
 
-// FocusBy is [Terms.Focus] over texts whose [Spread] is given, so that several
-// queries read the texts once.
+// FocusBy is like [Terms.Focus], given the [Spread] of the texts, so that the texts are read
+// only once for several queries.
 func (in Terms) FocusBy(count map[string]int, n int) Terms {
 	kept := slices.DeleteFunc(slices.Clone(in), func(term string) bool { return count[term] == 0 })
 	slices.SortStableFunc(kept, func(a, b string) int { return cmp.Compare(count[a], count[b]) })

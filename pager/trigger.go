@@ -70,13 +70,13 @@ type Trigger struct {
 	Keep      int `json:"keep,omitempty"`
 	KeepRetry int `json:"keep_retry,omitempty"`
 
-	// Tokens and Iterations are the thresholds of [ProfilePager]: more than 4
-	// 000 tokens, or at least 5 iterations.
+	// Tokens and Iterations are the thresholds of [ProfilePager]: by default
+	// more than 4,000 tokens, or at least 5 iterations.
 	Tokens     token.Count `json:"tokens,omitempty"`
 	Iterations int         `json:"iterations,omitempty"`
 
-	Effective token.Count `json:"effective,omitempty"` // of the window; see [Trigger.Figures]
-	Floor     token.Count `json:"floor,omitempty"`     // of the window; see [Trigger.Figures]
+	Effective token.Count `json:"effective,omitempty"` // usable part of the window; see [Trigger.Figures]
+	Floor     token.Count `json:"floor,omitempty"`     // least size of the window after a pass; see [Trigger.Figures]
 }
 
 // Complete returns t with defaults for its zero fields.
@@ -100,19 +100,19 @@ func (t *Trigger) Complete() Trigger {
 }
 
 // errTrigger means that the settings of a trigger contradict each other or are out of range.
-var errTrigger = errors.New("trigger makes no sense")
+var errTrigger = errors.New("invalid trigger")
 
 // Validate returns an error that names an invalid field, or nil.
 func (t *Trigger) Validate() error {
 	c := t.Complete()
 	switch {
 	case c.Profile != ProfileWindow && c.Profile != ProfilePager:
-		return fmt.Errorf("%w: profile %q is none of %s, %s", errTrigger, c.Profile, ProfileWindow, ProfilePager)
+		return fmt.Errorf("%w: profile %q: want %s or %s", errTrigger, c.Profile, ProfileWindow, ProfilePager)
 	case c.Target <= 0 || c.Target > c.Compress || c.Warn <= 0 || c.Warn > c.Compress || c.Compress > c.Critical || c.Critical > ratio.One:
 		return fmt.Errorf("%w: target %v, warn %v, compress %v, critical %v: target and warn must be above 0 and at most compress, compress at most critical, and critical at most 1",
 			errTrigger, c.Target, c.Warn, c.Compress, c.Critical)
 	case min(c.Messages, c.Cycles, c.Keep, c.KeepRetry, c.Iterations) < 0 || min(c.Tokens, c.Effective, c.Floor) < 0:
-		return fmt.Errorf("%w: a figure is below 0", errTrigger)
+		return fmt.Errorf("%w: no number of it may be below 0", errTrigger)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ type Figures struct {
 	Floor     token.Count `json:"floor"`     // least size after a discard or an automatic pass
 }
 
-// tidyTo is the default target of a discard by an agent, in tokens (seed 003).
+// tidyTo is the default target, in tokens, of a discard by an agent.
 const tidyTo = 50_000
 
 // Figures returns the thresholds for a context window. Effective is

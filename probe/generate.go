@@ -340,8 +340,8 @@ func (g *generator) learn(f *facts.Fact) {
 	}
 }
 
-// keep drops keywords that the beginning of the answer does not have, and reports whether the
-// others identify the answer.
+// keep drops the keywords of p that are not at the beginning of the answer. It reports whether
+// the other keywords identify the answer.
 func (g *generator) keep(p *Probe, d draft) bool {
 	if d.exact == nil {
 		m := newMatcher([]Probe{*p})
@@ -665,8 +665,8 @@ func choose(list []candidate, o *Options) []candidate {
 	return chosen
 }
 
-// share returns n candidates: equally many about each subject if possible, and those of a
-// subject evenly spread.
+// share selects n candidates: equally many about each subject if possible, and of each subject
+// some that are spread evenly over the conversation.
 func share(list []candidate, n int) []candidate {
 	if len(list) <= n {
 		return list

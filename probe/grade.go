@@ -170,7 +170,7 @@ func GradeAnswers(probes []Probe, answers map[string]string) *Report {
 	return report(results)
 }
 
-// cut returns a text without the places where the words of question follow each other.
+// cut returns text without the places that repeat all words of question one after the other.
 func cut(text string, question []string) string {
 	if len(question) == 0 {
 		return text

@@ -87,7 +87,7 @@ func asks(text string) bool {
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
 }
 
-// weak says why a term is found in any text, if it is.
+// weak returns why a term would be found in nearly any text, or "" if it would not.
 func weak(t term) string {
 	switch {
 	case len(t.words) == 0:
@@ -105,8 +105,8 @@ func weak(t term) string {
 	return "has nothing but stop words"
 }
 
-// leak returns what of a term a normal question has: the term itself or, of a
-// path, a name in it or the stem of the last one.
+// leak returns the part of a term that a question in normal form contains, or "". That is the
+// whole term or, for a path, one of its names or its last name without the extension.
 func leak(question string, t term) string {
 	whole := strings.Join(t.words, " ")
 	if contains(question, whole) {

@@ -159,8 +159,8 @@ type match struct {
 	span
 }
 
-// find returns the first passage with enough keywords of probe i or, if there is none, the
-// first with most of them.
+// find returns the first passage with enough keywords of probe i. If there is none, it returns
+// the first of those with the most keywords.
 func (r *reading) find(i int) match {
 	keys, need := r.keys[i], r.probes[i].need()
 	best := match{found: make([]bool, len(keys))}
@@ -231,8 +231,8 @@ func (r *reading) answers(i int) bool {
 	return false
 }
 
-// near returns the largest number of terms that a passage has around an offset, where one of
-// them stands.
+// near returns the largest number of different terms that one passage near the offset at
+// contains. One of the terms occurs at that offset.
 func (r *reading) near(terms []int, at int) int {
 	type hit struct{ key, start int }
 	var hits []hit
@@ -262,8 +262,8 @@ func (r *reading) near(terms []int, at int) int {
 	return most
 }
 
-// quote returns the text at a span with what is around it: its lines, if they
-// are short, and no more than a passage.
+// quote returns the text at a span together with the rest of its lines, cut to about the size
+// of a passage.
 func (r *reading) quote(s span) string {
 	if s.end == 0 {
 		return ""

@@ -11,9 +11,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A scanner cuts a text into runs and runs into words, and reports both in the form for
-// comparison. A run consists of letters, digits and characters of paths. Offsets are relative
-// to the text, plus an offset for its start.
+// A scanner cuts a text into runs, and runs into words. A run consists of letters, digits and
+// characters of paths. The scanner calls run for each run, word for each word, and path for a
+// run that may be a path; form is the text as it is compared. Offsets are relative to the text,
+// plus an offset for its start.
 type scanner struct {
 	run  func(start, end int)
 	word func(form []byte, start, end int)
@@ -153,7 +154,7 @@ func (s *scanner) joined(n int) bool {
 	return s.at[last]-s.at[last-n+1] > n-1
 }
 
-// end reports the run and its words.
+// end passes the run, its words and its path to the callbacks.
 func (s *scanner) end(start, end int) {
 	if s.run != nil {
 		s.run(start, end)
@@ -188,8 +189,8 @@ func (s *scanner) end(start, end int) {
 	}
 }
 
-// each reports each character as a word, in a run of a script without spaces between words. It
-// handles other characters as usual.
+// each passes each character of b to the callback word, for scripts without spaces between
+// words. It treats a sequence of ASCII characters as one word.
 func (s *scanner) each(b []byte, from, end int) {
 	for i := 0; i < len(b); {
 		_, n := utf8.DecodeRune(b[i:])
@@ -208,7 +209,8 @@ func (s *scanner) each(b []byte, from, end int) {
 	}
 }
 
-// atom reports a word.
+// atom passes the word a, which is between start and end in the text, to the callback word,
+// with a plural made singular. It passes a number and its unit separately.
 func (s *scanner) atom(a []byte, start, end int) {
 	if a = bytes.Trim(a, "_"); len(a) == 0 {
 		return
@@ -237,8 +239,8 @@ func (s *scanner) atom(a []byte, start, end int) {
 	}
 }
 
-// numeric returns the end of the digits, points and "_" at the beginning of a, or -1 if nothing
-// else follows.
+// numeric returns the length of the digits, points and "_" at the beginning of a, or -1 if a
+// has nothing else.
 func numeric(a []byte) int {
 	for i, c := range a {
 		if !isDigit(c) && c != '.' && c != '_' {

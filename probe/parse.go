@@ -115,7 +115,7 @@ func (p *Probe) check() *ParseError {
 	case p.Type == "":
 		return &ParseError{Field: "type", Problem: "missing"}
 	case !slices.Contains(Types(), p.Type):
-		return &ParseError{Field: "type", Problem: fmt.Sprintf("%q is no type of probes", string(p.Type))}
+		return &ParseError{Field: "type", Problem: fmt.Sprintf("%q is no type of probes: want one of %v", string(p.Type), Types())}
 	case strings.TrimSpace(p.Question) == "":
 		return &ParseError{Field: "question", Problem: "missing"}
 	case len(p.Expected) == 0:
@@ -123,7 +123,7 @@ func (p *Probe) check() *ParseError {
 	case slices.ContainsFunc(p.Expected, func(k string) bool { return strings.TrimSpace(k) == "" }):
 		return &ParseError{Field: "expected_keywords", Problem: "an empty keyword"}
 	case p.Need < 0 || p.Need > len(p.Expected):
-		return &ParseError{Field: "need", Problem: fmt.Sprintf("%d of %d keywords", p.Need, len(p.Expected))}
+		return &ParseError{Field: "need", Problem: fmt.Sprintf("%d, want 0 to %d, the number of expected_keywords", p.Need, len(p.Expected))}
 	}
 	p.Need = p.need()
 	return nil

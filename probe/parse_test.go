@@ -93,7 +93,7 @@ func TestParseErrors(t *testing.T) {
 		})
 	}
 	_, err := Parse([]byte(`[` + good + `,{"type":"mood"}]`))
-	if got, want := err.Error(), `probes[1].type: "mood" is no type of probes`; got != want {
+	if got, want := err.Error(), `probes[1].type: "mood" is no type of probes: want one of [file_path file_changes decision rationale error resolution blocker progress next_steps intent]`; got != want {
 		t.Errorf("error is %q, want %q", got, want)
 	}
 }

@@ -84,7 +84,7 @@ type Probe struct {
 	About    string   `json:"about,omitempty"` // "path", "command", "number", "correction", "reference" …
 	Question string   `json:"question"`
 	Expected []string `json:"expected_keywords"`
-	Need     int      `json:"need"` // number of Expected keywords that an answer must have together; 0 means Need(len(Expected))
+	Need     int      `json:"need"` // number of Expected keywords that an answer must have together; 0 means two thirds of them, rounded up
 	Critical bool     `json:"critical"`
 	Source   string   `json:"source_message,omitempty"` // short id of the fact's block
 }

@@ -100,8 +100,8 @@ func log2(n int) int {
 	return result
 }
 
-// varied reports whether the body of a credential has enough different bytes. A row of x in an
-// example has not.
+// varied reports whether the body of a credential has enough different bytes. A placeholder
+// such as xxxxxxxx does not.
 func varied(body string) bool {
 	const least = 6
 	var seen class

@@ -70,7 +70,7 @@ func namesSecret(name string) bool {
 	return endsIn(name, names)
 }
 
-// endsIn reports whether a name, in any case, ends in one of words.
+// endsIn reports whether a name, in any case, ends in one of the words.
 func endsIn(name string, words []string) bool {
 	low := folded(name)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(low, w) })
@@ -193,7 +193,8 @@ func closed(text string, to int, quoted bool) bool {
 	return strings.IndexByte(`"'`+"`"+`,;&\<`, text[to]) >= 0
 }
 
-// folder reports whether a variable with a name like pwd holds a folder.
+// folder reports whether a variable with a name like pwd holds the path of a folder, not a
+// password.
 func folder(name, value string) bool {
 	return strings.HasSuffix(folded(name), "pwd") && (value[0] == '/' || value[0] == '~')
 }
@@ -203,7 +204,7 @@ var (
 	gap = classOf(" \t\"'`\\:]")
 	// nameByte has the bytes of names, and the points and dashes of paths.
 	nameByte = classOf("A-Z", "a-z", "0-9", "_", "-.")
-	// tail has the last letters of names of credentials, in both cases.
+	// tail has the letters, in both cases, that names of credentials can end with.
 	tail = classOf("dDeEtTnNyYlLsS")
 	// valueEnd has the bytes that end a value.
 	valueEnd = classOf("\x00-\x20", "\"'`,;<>(){}[]&\\|\x7f")

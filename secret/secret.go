@@ -108,8 +108,9 @@ func replace(text string, found []Finding, word string) string {
 	return b.String()
 }
 
-// merge sorts findings by place and joins those that overlap. The kind is that of the finding
-// that comes first in all; so all must begin with the most specific kinds.
+// merge sorts findings by place and joins those that overlap. A joined finding has the kind of
+// the one that comes first in all, so the findings in all must begin with the most specific
+// kinds.
 func merge(all []Finding) []Finding {
 	type ranked struct {
 		Finding

@@ -140,7 +140,7 @@ func TestRepairOfOddRoles(t *testing.T) {
 	m := calls("x")
 	r := results("x")
 	r.Role = RoleAssistant
-	entries := []Entry{Keep(&m, "b1"), Keep(&r, "b2"), Keep(new(text(RoleUser, "go on")), "")}
+	entries := []Entry{Keep(&m, "b1"), Keep(&r, "b2"), Keep(new(said(RoleUser, "go on")), "")}
 	out, fixes := Repair(entries)
 	if len(fixes) == 0 || !wellFormed(out) {
 		t.Errorf("repaired to %s with %v", words(out), fixes)
@@ -149,7 +149,7 @@ func TestRepairOfOddRoles(t *testing.T) {
 		t.Errorf("behind the call stands %+v", out[1])
 	}
 	both := Message{Role: RoleAssistant, Parts: []Part{ToolCall{ID: "x", Name: "run"}, ToolResult{CallID: "x", Content: []Part{Text("mine")}}}}
-	out, _ = Repair([]Entry{Keep(&both, ""), Keep(new(text(RoleUser, "go on")), "")})
+	out, _ = Repair([]Entry{Keep(&both, ""), Keep(new(said(RoleUser, "go on")), "")})
 	if words(out) != "a:x! r:x! u" || !out[1].Results()[0].Error || out[1].Results()[0].Text() != Interrupted || !strings.HasSuffix(out[0].Text(), "\nmine") {
 		t.Errorf("repaired to %s: %+v", words(out), out)
 	}
@@ -160,7 +160,7 @@ func TestRepairOfOddRoles(t *testing.T) {
 		t.Errorf("repaired to %s", words(out))
 	}
 	m.Role = RoleUser
-	entries = []Entry{Keep(&m, ""), Keep(new(results("x")), ""), Keep(new(text(RoleUser, "go on")), "")}
+	entries = []Entry{Keep(&m, ""), Keep(new(results("x")), ""), Keep(new(said(RoleUser, "go on")), "")}
 	if out, fixes := Repair(entries); len(fixes) > 0 || words(out) != "u:x r:x u" {
 		t.Errorf("repaired to %s with %v", words(out), fixes)
 	}

@@ -12,7 +12,7 @@ import (
 // and no pictures.
 func TestBlockText(t *testing.T) {
 	msgs := []Message{
-		text(RoleUser, "not of the block"),
+		said(RoleUser, "not of the block"),
 		{Role: RoleAssistant, Parts: []Part{Thinking{Text: "hm"}, Text("so"), Media{Kind: "image"}, ToolCall{ID: "1", Name: "run", Input: []byte(`{"a":1}`)}, Opaque{Type: "x"}}},
 		{Role: RoleTool, Parts: []Part{ToolResult{CallID: "1", Content: []Part{Text("one"), Media{}, Text("two")}}, Text("")}},
 	}
@@ -64,7 +64,7 @@ func TestIDsThatBeginAlike(t *testing.T) {
 	if blocks[0].ID.Short() != "4e0960ab" || blocks[1].ID != "449df478d1af3fb7" {
 		t.Errorf("ids %s and %s", blocks[0].ID, blocks[1].ID)
 	}
-	s := &Session{ID: "s", Messages: alike[1:], Earlier: [][]Message{{text(RoleUser, "first"), alike[0]}}}
+	s := &Session{ID: "s", Messages: alike[1:], Earlier: [][]Message{{said(RoleUser, "first"), alike[0]}}}
 	now, earlier := s.Blocks()
 	if len(now) != 1 || len(earlier) != 1 || len(earlier[0]) != 2 {
 		t.Fatalf("blocks %+v and %+v", now, earlier)
@@ -169,7 +169,7 @@ func TestLineOf(t *testing.T) {
 // its name.
 func TestIntactWindows(t *testing.T) {
 	session := func() *Session {
-		return &Session{ID: "s", Messages: []Message{text(RoleUser, "a"), calls("1"), results("1"), {Role: RoleAssistant, Parts: []Part{Thinking{}, Text("b")}}}}
+		return &Session{ID: "s", Messages: []Message{said(RoleUser, "a"), calls("1"), results("1"), {Role: RoleAssistant, Parts: []Part{Thinking{}, Text("b")}}}}
 	}
 	for _, tt := range []struct {
 		name              string

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func text(role Role, s string) Message { return Message{Role: role, Parts: []Part{Text(s)}} }
+func said(role Role, s string) Message { return Message{Role: role, Parts: []Part{Text(s)}} }
 
 func calls(ids ...string) Message {
 	m := Message{Role: RoleAssistant}
@@ -26,8 +26,8 @@ func results(ids ...string) Message {
 
 func TestGroup(t *testing.T) {
 	msgs := []Message{
-		text(RoleSystem, "s"), text(RoleUser, "u"), calls("1", "2"), results("1"), results("2"),
-		calls("3"), text(RoleUser, "wait"), results("3"), results("x"), text(RoleAssistant, "done"),
+		said(RoleSystem, "s"), said(RoleUser, "u"), calls("1", "2"), results("1"), results("2"),
+		calls("3"), said(RoleUser, "wait"), results("3"), results("x"), said(RoleAssistant, "done"),
 		{Role: RoleUser, Summary: true, Parts: []Part{Text("so far")}},
 	}
 	type shape struct {
@@ -61,7 +61,7 @@ func TestGroup(t *testing.T) {
 func TestBlockIDs(t *testing.T) {
 	msgs := make([]Message, 3000)
 	for i := range msgs {
-		msgs[i] = text(RoleUser, "same")
+		msgs[i] = said(RoleUser, "same")
 	}
 	seen := make(map[string]bool)
 	a, b := Group("a", 0, msgs), Group("a", 0, msgs)

@@ -30,7 +30,8 @@ type metric interface {
 	write(b *bytes.Buffer)
 }
 
-// maxSeries is the most combinations of label values that a metric has.
+// maxSeries is the most combinations of label values that a metric keeps apart. Further
+// combinations are counted together, with "other" as the value of every label.
 const maxSeries = 1000
 
 // add returns the metric with a name. If there is none, it adds the result of build. It panics
@@ -78,7 +79,8 @@ func (f *family) head(b *bytes.Buffer) {
 	b.WriteString("# TYPE " + f.name + " " + f.kind + "\n")
 }
 
-// sample writes one line. more has pairs of a label name and a value.
+// sample writes one line with the value v: the name of the metric, suffix, and the labels.
+// values are the values of f.labels; more has further labels, as pairs of a name and a value.
 func (f *family) sample(b *bytes.Buffer, suffix string, values []string, v float64, more ...string) {
 	b.WriteString(f.name + suffix)
 	pairs := make([]string, 0, len(values)+1)
@@ -116,7 +118,9 @@ type row[V any] struct {
 	value  V
 }
 
-// at returns the value of a combination. The caller holds the lock of the table.
+// at returns the value for a combination of label values, and adds the combination if it is
+// new. labels is the number of labels that the metric has. The caller holds the lock of the
+// table.
 func (t *table[V]) at(labels int, values []string) *V {
 	if len(values) != labels {
 		panic("telemetry: a metric has as many values as labels")

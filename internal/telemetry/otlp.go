@@ -47,8 +47,8 @@ func NewTracerProvider(url string, opts *Options) (*sdktrace.TracerProvider, err
 	return sdktrace.NewTracerProvider(sdktrace.WithBatcher(e, sdktrace.WithExportTimeout(e.opts.Timeout)), sdktrace.WithResource(about)), nil
 }
 
-// errExport is the error for every kind of failed request.
-var errExport = errors.New("collector did not take spans")
+// errExport is the error for every failed request to the collector, whatever the reason.
+var errExport = errors.New("the collector of spans refused them or cannot be reached")
 
 // An exporter sends spans.
 type exporter struct {

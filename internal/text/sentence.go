@@ -41,5 +41,6 @@ func EndsSentence(line string, i int) bool {
 // abbreviations are English abbreviations within sentences, without their last full stop.
 const abbreviations = "e.g i.e eg ie vs etc cf dr mr mrs ms no approx resp fig"
 
-// mostCode is the offset in a line up to which a backquote without a closing one counts.
+// mostCode is the offset in a line after which a mark can end a sentence even behind a
+// backquote without a closing one: code is rarely that long.
 const mostCode = 400

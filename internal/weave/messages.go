@@ -175,9 +175,9 @@ func (m *messages) end() (out []byte) {
 	return append(out, m.last.raw...)
 }
 
-// usage returns the usage of all rounds, and the usage of each in the field iterations, which
-// the provider uses for its own tools: from the last of them a client computes the size of the
-// conversation.
+// usage returns the usage of all rounds. Its field iterations has the usage of each round, as
+// the provider reports it for its own tools: a client computes the size of the conversation
+// from the last one.
 func (m *messages) usage() []byte {
 	all := m.w.usage()
 	if len(m.w.rounds) == 1 {
@@ -203,7 +203,7 @@ func (m *messages) usage() []byte {
 func (m *messages) whole(body []byte) error {
 	r := m.w.Round()
 	if said(get(body, "type")) != "message" {
-		return errors.New("weave: the answer is no message")
+		return errors.New("weave: the provider's answer is no message of the Messages API")
 	}
 	for _, b := range elements(get(body, "content")) {
 		m.take(b)
@@ -226,7 +226,7 @@ func (m *messages) joined() []byte {
 	return with(with(out, "content", list(content)), "usage", m.usage())
 }
 
-// seen returns the blocks or items of the round that the client sees.
+// seen returns those blocks or items of the round that the client sees.
 func (r *Round) seen() (out [][]byte) {
 	for i, b := range r.blocks {
 		if r.shown[i] {

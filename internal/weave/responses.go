@@ -151,7 +151,7 @@ func (p *responses) response(last []byte) []byte {
 
 func (p *responses) whole(body []byte) error {
 	if get(body, "output") == nil {
-		return errors.New("weave: the answer has no output")
+		return errors.New("weave: the provider's answer has no field \"output\"")
 	}
 	for _, item := range elements(get(body, "output")) {
 		p.take(item)

@@ -75,8 +75,8 @@ func (r *Round) reply() []byte {
 	return fmt.Appendf(nil, `{"role":"assistant","content":%s}`, list(r.blocks))
 }
 
-// results returns the results of the calls with the given texts, encoded as blocks of Messages,
-// messages of Chat Completions or items of Responses.
+// results encodes one result for each call in r.Calls: as a block of Messages, a message of
+// Chat Completions or an item of Responses. texts[i] is the text of the i-th result.
 func (r *Round) results(texts []string) (out [][]byte) {
 	form := `{"type":"function_call_output","call_id":%s,"output":%s}`
 	switch r.dialect {
@@ -92,7 +92,8 @@ func (r *Round) results(texts []string) (out [][]byte) {
 	return out
 }
 
-// items returns the items of a reply of Responses, with each result after its call.
+// items returns the items of a reply of Responses. After each call of the proxy's tool it
+// inserts the result of the call; texts[i] is the text of the i-th.
 func (r *Round) items(texts []string) (out [][]byte) {
 	results := r.results(texts)
 	for i, item := range r.blocks {
@@ -193,7 +194,7 @@ func (w *Weaver) Feed(p []byte) (out []byte, err error) {
 		out = append(out, now...)
 	}
 	if len(w.split.rest()) > maxEvent {
-		return out, fmt.Errorf("weave: an event has more than %d bytes", maxEvent)
+		return out, fmt.Errorf("weave: an event of the provider's stream has more than %d bytes", maxEvent)
 	}
 	return out, nil
 }
@@ -239,8 +240,9 @@ func (w *Weaver) usage() (all []byte) {
 }
 
 // Reply returns the messages to send in place of the client's version of the answer in later
-// requests. results are the results of the last round if it has calls of the proxy's tool and
-// others. If the answer was cut off, Reply has its complete parts. It fails with [ErrUnknown].
+// requests. If the last round has calls of the proxy's tool and calls for the client, results
+// has the results of the proxy's tool. If the answer was cut off, Reply has its complete parts.
+// It fails with [ErrUnknown].
 func (w *Weaver) Reply(results []string) (*Reply, error) {
 	out := &Reply{}
 	var texts []string
@@ -275,7 +277,7 @@ func (w *Weaver) Reply(results []string) (*Reply, error) {
 	return out, nil
 }
 
-// tail adds the results of a round, with the positions among the client's results.
+// tail adds the results of the last round to out.Results. results[i] is the text of the i-th.
 func (out *Reply) tail(r *Round, results []string) {
 	for i, text := range r.results(results) {
 		out.Results = append(out.Results, Result{Behind: r.Calls[i].Behind, Text: text})

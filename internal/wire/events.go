@@ -24,7 +24,7 @@ type events struct {
 	hadStop bool   // the answer had a stop reason when an event ended
 }
 
-// A linePart is the part of a line that the next byte belongs to.
+// A linePart is the part of a line that the next byte is in.
 type linePart uint8
 
 const (
@@ -88,7 +88,8 @@ func (e *events) feed(p []byte) (pass int64) {
 	return e.at
 }
 
-// byte reads a byte of a line in front of its data, or of a line without data.
+// byte reads the byte c of a line: of the field's name, of the space after the colon, or of the
+// value of a field other than data.
 func (e *events) byte(c byte) {
 	if e.part == inEvent {
 		e.hold(c)

@@ -180,7 +180,7 @@ func (q *Request) fields() error {
 	return fmt.Errorf("%w: messages is not a list", ErrForm)
 }
 
-// keep returns n if it is true, and old otherwise.
+// keep returns n if the condition it is true, and old otherwise.
 func keep(it bool, n, old rawjson.Node) rawjson.Node {
 	if it {
 		return n

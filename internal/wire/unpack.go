@@ -3,6 +3,7 @@ package wire
 import (
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"strings"
@@ -40,7 +41,7 @@ var (
 	// ErrEncoding means that a Content-Encoding is unknown.
 	ErrEncoding = errors.New("wire: unknown content encoding: gzip, zstd and br can be read")
 
-	errTooLarge = errors.New("wire: the decompressed body is larger than the limit")
+	errTooLarge = errors.New("wire: the decompressed body is too large")
 	errStopped  = errors.New("wire: stopped")
 )
 
@@ -54,7 +55,7 @@ func Unpack(encoding string, r io.Reader, most int64) ([]byte, error) {
 	defer free()
 	data, err := io.ReadAll(io.LimitReader(z, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = errTooLarge
+		err = fmt.Errorf("%w: at most %d bytes are accepted", errTooLarge, most)
 	}
 	return data, err
 }

@@ -96,10 +96,10 @@ func Parse(data []byte) ([]Case, error) {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: there is more than one document", ErrFormat)
+		return nil, fmt.Errorf("%w: there is text after the end of the JSON: remove it", ErrFormat)
 	}
 	if len(file.Cases) == 0 {
-		return nil, fmt.Errorf("%w: there is none in it", ErrFormat)
+		return nil, fmt.Errorf("%w: the list is empty", ErrFormat)
 	}
 	return file.Cases, checkCases(file.Cases)
 }
@@ -110,7 +110,7 @@ func checkCases(cases []Case) error {
 	for i := range cases {
 		c := &cases[i]
 		if c.Name == "" || seen[c.Name] {
-			return fmt.Errorf("%w: case %d has no name of its own", ErrFormat, i+1)
+			return fmt.Errorf("%w: case %d has no name, or the name of an earlier case", ErrFormat, i+1)
 		}
 		seen[c.Name] = true
 		if _, err := c.packs(); err != nil {

@@ -15,9 +15,9 @@ import (
 
 // A Step is the answer of a [Script] to one call.
 type Step struct {
-	Text  string    // end of the reply; the default is [llm.StopEnd]
-	Stop  llm.Stop  // usage of the reply; the default is [llm.Bound] of the texts
-	Usage llm.Usage // of the reply; the default is [llm.Bound] of the texts
+	Text  string    // text of the reply
+	Stop  llm.Stop  // why the reply ends; the default is [llm.StopEnd]
+	Usage llm.Usage // tokens of the call; the default is [llm.Bound] of the texts
 	Err   error     // returned instead of a reply
 	Hang  bool      // whether to wait until the context is done and return its error
 }
@@ -85,7 +85,7 @@ func (s *Script) step(p *llm.Prompt) Step {
 	case s.Repeat && len(s.Steps) > 0:
 		return s.Steps[len(s.Steps)-1]
 	}
-	return Fail(fmt.Errorf("script has %d steps: %w", len(s.Steps), llm.ErrUnavailable))
+	return Fail(fmt.Errorf("the script has only %d steps: %w", len(s.Steps), llm.ErrUnavailable))
 }
 
 // Name implements [llm.Generator].

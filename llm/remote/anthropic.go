@@ -85,11 +85,11 @@ func (t *messageCollector) document(data []byte) error {
 	var m message
 	switch err := json.Unmarshal(data, &m); {
 	case err != nil:
-		return badReply("no JSON of a message")
+		return badReply("no JSON of a message of the Messages API")
 	case m.Type == "error", given(m.Error):
 		return messageError(m.Error)
 	case m.Type != "message":
-		return badReply("is no message")
+		return badReply("is no message of the Messages API")
 	}
 	t.begun, t.ended, t.model, t.stop = true, true, httpjson.Label(m.Model), m.Stop
 	t.count(m.Usage)
@@ -117,7 +117,7 @@ func (t *messageCollector) event(data []byte) (last bool, err error) {
 		Error json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(data, &e); err != nil {
-		return false, badReply("no JSON of an event")
+		return false, badReply("no JSON of an event of a stream")
 	}
 	switch {
 	case e.Type == "error":
@@ -154,8 +154,8 @@ func (t *messageCollector) write(text string) error {
 	return nil
 }
 
-// messageError returns the error of a server that came in place of a reply or within one. It
-// does not contain the server's text.
+// messageError returns the error for data, an error object that the server sent instead of a
+// reply or within one. It does not contain the server's text.
 func messageError(data []byte) error {
 	var e struct {
 		Type string `json:"type"`
@@ -169,12 +169,12 @@ func messageError(data []byte) error {
 	case "invalid_request_error", "authentication_error", "billing_error", "permission_error", "not_found_error", "request_too_large":
 		return fmt.Errorf("%s in place of a reply: %w", e.Type, llm.ErrRefused)
 	}
-	return badReply("an error in its place")
+	return badReply("the server sent an error in its place")
 }
 
 func (t *messageCollector) reply(most llm.Usage) (*llm.Reply, error) {
 	if !t.ended {
-		return nil, badReply("breaks off")
+		return nil, badReply("breaks off before its end")
 	}
 	return t.finish(messageStops, most)
 }

@@ -54,7 +54,7 @@ func NewEmbedder(baseURL, model string, opts *EmbedderOptions) (llm.Embedder, er
 		return nil, fmt.Errorf("openai: %w", err)
 	}
 	if o.Dimensions < 0 || o.Batch < 0 || o.BatchBytes < 0 {
-		return nil, errors.New("openai: options: negative number")
+		return nil, errors.New("openai: options: Dimensions, Batch and BatchBytes must not be negative")
 	}
 	o.Batch, o.BatchBytes = cmp.Or(o.Batch, 32), cmp.Or(o.BatchBytes, 256<<10)
 	return c, nil
@@ -88,7 +88,7 @@ func (c *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, nil
 }
 
-// batch returns the number of texts for the next request.
+// batch returns how many of the first texts fit into the next request.
 func (c *embedder) batch(texts []string) int {
 	size := len(texts[0])
 	n := 1

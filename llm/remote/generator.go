@@ -79,7 +79,7 @@ func (p protocol) open(baseURL, model string, opts *GeneratorOptions) (llm.Gener
 		return nil, fmt.Errorf("%s: %w", p.name, err)
 	}
 	if o.Window < 0 || o.MaxTokens < 0 {
-		return nil, errors.New(p.name + ": options: negative number")
+		return nil, errors.New(p.name + ": options: Window and MaxTokens must not be negative")
 	}
 	o.MaxTokens = cmp.Or(o.MaxTokens, 4096)
 	return g, nil
@@ -121,7 +121,7 @@ func (g *generator) generate(ctx context.Context, p *llm.Prompt) (*llm.Reply, er
 	return c.reply(p.Most())
 }
 
-// A draft is the part of a reply that a collector has read.
+// A draft is what a collector has read of a reply so far.
 type draft struct {
 	text    strings.Builder
 	model   string

@@ -91,7 +91,7 @@ func (t *chatCollector) document(data []byte) error { return t.add(data, false) 
 func (t *chatCollector) add(data []byte, stream bool) error {
 	var c completion
 	if err := json.Unmarshal(data, &c); err != nil {
-		return badReply("no JSON of a reply")
+		return badReply("no JSON of a chat completion")
 	}
 	if given(c.Error) {
 		return chatError(c.Error)
@@ -100,7 +100,7 @@ func (t *chatCollector) add(data []byte, stream bool) error {
 		return chatError(data)
 	}
 	if len(c.Choices) == 0 && !stream {
-		return badReply("no choices")
+		return badReply("it has no choices")
 	}
 	if c.Model != "" {
 		t.model = httpjson.Label(c.Model)
@@ -127,8 +127,9 @@ func (t *chatCollector) add(data []byte, stream bool) error {
 	return nil
 }
 
-// chatError returns the error of a server that came in place of a reply. Some servers put a
-// status code into it. The error does not contain the server's text.
+// chatError returns the error for data, an error object that the server sent instead of a
+// reply. Some servers put an HTTP status code into it. The error does not contain the server's
+// text.
 func chatError(data []byte) error {
 	var e struct {
 		Code json.RawMessage `json:"code"`
@@ -139,7 +140,7 @@ func chatError(data []byte) error {
 			return fmt.Errorf("an error in place of a reply: %w", sentinels.Status(code))
 		}
 	}
-	return badReply("an error in its place")
+	return badReply("the server sent an error in its place")
 }
 
 func (t *chatCollector) reply(most llm.Usage) (*llm.Reply, error) { return t.finish(chatStops, most) }

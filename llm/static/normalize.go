@@ -32,7 +32,7 @@ func (c *component) normalizer() (normalizer, error) {
 		}, nil
 	case "Prepend":
 		if len(c.Prepend) > maxInserted {
-			return nil, fmt.Errorf("prepend: %d bytes: %w", len(c.Prepend), ErrFormat)
+			return nil, fmt.Errorf("prepend: %d bytes are too many: %w", len(c.Prepend), ErrFormat)
 		}
 		return func(text string) string {
 			if text == "" {
@@ -51,7 +51,7 @@ func (c *component) normalizer() (normalizer, error) {
 func (c *component) replace() (normalizer, error) {
 	from, to := c.Pattern.String, c.Content
 	if from == "" {
-		return nil, fmt.Errorf("pattern: what is no text is %w", ErrUnsupported)
+		return nil, fmt.Errorf("pattern: a pattern that is not a text is %w", ErrUnsupported)
 	}
 	if len(to) > max(len(from), len("\u2581")) {
 		return nil, fmt.Errorf("content: %d bytes in place of %d are %w", len(to), len(from), ErrUnsupported)

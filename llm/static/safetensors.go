@@ -61,7 +61,7 @@ func parseSafetensors(file []byte) ([]tensor, error) {
 			return nil, err
 		}
 		if e.begin != at {
-			return nil, fmt.Errorf("%s.data_offsets: begins at %d, but what is before ends at %d: %w", e.name, e.begin, at, ErrFormat)
+			return nil, fmt.Errorf("%s.data_offsets: begins at %d, but the data before it ends at %d: %w", e.name, e.begin, at, ErrFormat)
 		}
 		at = e.end
 	}
@@ -86,7 +86,7 @@ func (e headerEntry) tensor(data []byte) (tensor, error) {
 		return tensor{}, fmt.Errorf("%s.dtype: %q is %w", e.name, e.dtype, ErrUnsupported)
 	}
 	if e.begin > e.end || e.end > uint64(len(data)) {
-		return tensor{}, fmt.Errorf("%s.data_offsets: from %d to %d of %d: %w", e.name, e.begin, e.end, len(data), ErrFormat)
+		return tensor{}, fmt.Errorf("%s.data_offsets: from %d to %d of %d bytes: %w", e.name, e.begin, e.end, len(data), ErrFormat)
 	}
 	want, over := uint64(size), false
 	for _, d := range e.shape {
@@ -100,7 +100,7 @@ func (e headerEntry) tensor(data []byte) (tensor, error) {
 	t := tensor{name: e.name, dtype: e.dtype, data: data[e.begin:e.end]}
 	for _, d := range e.shape {
 		if d > uint64(len(data)) { // only empty tensors can fail here: any other is no larger than its data
-			return tensor{}, fmt.Errorf("%s.shape: %d: %w", e.name, e.shape, ErrFormat)
+			return tensor{}, fmt.Errorf("%s.shape: %d is too large: %w", e.name, e.shape, ErrFormat)
 		}
 		t.shape = append(t.shape, int(d))
 	}

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// A splitter splits a piece of a text into smaller ones. first says whether the text begins
-// with the piece.
+// A splitter splits a piece of a text into smaller pieces. first reports whether the piece is
+// at the beginning of the text.
 type splitter func(piece string, first bool) []string
 
-// A class decides how a letter is split off.
+// A class says how a letter is treated when a text is split into pieces.
 type class int
 
 const (

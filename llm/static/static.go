@@ -90,7 +90,7 @@ func Load(fsys fs.FS, opts *Options) (llm.Embedder, error) {
 		o = *opts
 	}
 	if o.MaxTokens < 0 || o.MaxBytes < 0 {
-		return nil, errors.New("static: options: negative number")
+		return nil, errors.New("static: options: MaxTokens and MaxBytes must not be negative")
 	}
 	m, err := load(fsys, o)
 	if err != nil {
@@ -124,7 +124,7 @@ func load(fsys fs.FS, o Options) (*staticModel, error) {
 		return nil, fmt.Errorf("%s: %w", tokenizerFile, err)
 	}
 	if have := m.table.tokens(); m.tokenizer.size > have {
-		return nil, fmt.Errorf("%s: %d tokens, but %s has %d: %w", tokenizerFile, m.tokenizer.size, modelFile, have, ErrFormat)
+		return nil, fmt.Errorf("%s: %d tokens, but %s has vectors for %d: %w", tokenizerFile, m.tokenizer.size, modelFile, have, ErrFormat)
 	}
 
 	data, err = read(configFile, maxConfig)

@@ -188,8 +188,8 @@ func TestLoadErrors(t *testing.T) {
 		{"table too large", files(make([]byte, 5000), "", ""), ErrFormat, "model.safetensors: more than 4096 bytes"},
 		{"config that is no JSON", files(good, bertTokenizer(words), "{"), ErrFormat, "config.json: "},
 		{"config of another shape", files(good, bertTokenizer(words), `{"normalize":"yes"}`), ErrFormat, "normalize"},
-		{"more tokens than rows", table(spec{"embeddings", "F32", []int{2, 2}, data[:16]}), ErrFormat, "tokenizer.json: 4 tokens, but model.safetensors has 2"},
-		{"fewer weights than tokens", table(matrix, spec{"weights", "F32", []int{3}, le[float32](1, 1, 1)}), ErrFormat, "4 tokens, but model.safetensors has 3"},
+		{"more tokens than rows", table(spec{"embeddings", "F32", []int{2, 2}, data[:16]}), ErrFormat, "tokenizer.json: 4 tokens, but model.safetensors has vectors for 2"},
+		{"fewer weights than tokens", table(matrix, spec{"weights", "F32", []int{3}, le[float32](1, 1, 1)}), ErrFormat, "4 tokens, but model.safetensors has vectors for 3"},
 
 		{"empty file", files(nil, "", ""), ErrFormat, "model.safetensors: 0 bytes"},
 		{"header beyond the file", files(le(uint64(9), uint64(0)), "", ""), ErrFormat, "header of 9 bytes in a file of 16"},
@@ -213,8 +213,8 @@ func TestLoadErrors(t *testing.T) {
 		{"a shape that overflows", header(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`, nil), ErrFormat, "0 bytes, which are not F32"},
 		{"a shape that overflows and then is empty", header(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,0],"data_offsets":[0,0]}}`, nil), ErrFormat, "0 bytes, which are not F32"},
 		{"an empty tensor of great length", header(`{"a":{"dtype":"F32","shape":[0,9223372036854775807],"data_offsets":[0,0]}}`, nil), ErrFormat, "a.shape"},
-		{"two that overlap", header(`{"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}`, data[:12]), ErrFormat, "b.data_offsets: begins at 4, but what is before ends at 8"},
-		{"a gap", header(`{"a":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}`, data[:12]), ErrFormat, "b.data_offsets: begins at 8, but what is before ends at 4"},
+		{"two that overlap", header(`{"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}`, data[:12]), ErrFormat, "b.data_offsets: begins at 4, but the data before it ends at 8"},
+		{"a gap", header(`{"a":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}`, data[:12]), ErrFormat, "b.data_offsets: begins at 8, but the data before it ends at 4"},
 		{"data left over", header(`{"a":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]}}`, data[:8]), ErrFormat, "data ends at 4, but the file at 8"},
 
 		{"no table among the tensors", table(spec{"weights", "F32", []int{8}, data}), ErrFormat, "no tensor embeddings"},
@@ -238,7 +238,7 @@ func TestLoadErrors(t *testing.T) {
 		})
 	}
 	for _, o := range []Options{{MaxTokens: -1}, {MaxBytes: -1}} {
-		if _, err := Load(fstest.MapFS{}, &o); err == nil || !strings.Contains(err.Error(), "negative number") {
+		if _, err := Load(fstest.MapFS{}, &o); err == nil || !strings.Contains(err.Error(), "must not be negative") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

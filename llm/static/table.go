@@ -29,7 +29,7 @@ func newTable(data []byte) (table, error) {
 		return table{}, err
 	}
 	if t.dim = main.shape[1]; t.dim < 1 || t.dim > maxDim || main.shape[0] < 1 {
-		return table{}, fmt.Errorf("%s.shape: %d rows of %d: %w", main.name, main.shape[0], t.dim, ErrFormat)
+		return table{}, fmt.Errorf("%s.shape: %d rows of %d numbers are none, or too many: %w", main.name, main.shape[0], t.dim, ErrFormat)
 	}
 	if t.values, err = main.floats(); err != nil {
 		return table{}, err
@@ -65,7 +65,7 @@ func mainTensor(tensors []tensor) (tensor, error) {
 		}
 	}
 	if len(two) != 1 {
-		return tensor{}, fmt.Errorf("no tensor embeddings, and %d others of two dimensions: %w", len(two), ErrFormat)
+		return tensor{}, fmt.Errorf("no tensor embeddings, and %d others of two dimensions in place of one: %w", len(two), ErrFormat)
 	}
 	return two[0], nil
 }

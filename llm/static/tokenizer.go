@@ -201,7 +201,7 @@ func newWordPiece(m *modelJSON) (model, int, error) {
 	size := 0
 	for token, id := range w.vocab {
 		if id < 0 || id > 1<<30 {
-			return nil, 0, fmt.Errorf("vocab: %q has id %d: %w", token, id, ErrFormat)
+			return nil, 0, fmt.Errorf("vocab: %q has the id %d, which is out of range: %w", token, id, ErrFormat)
 		}
 		size = max(size, id+1)
 		w.longest = max(w.longest, len(token))
@@ -210,13 +210,13 @@ func newWordPiece(m *modelJSON) (model, int, error) {
 		w.prefix = *m.ContinuingSubwordPrefix
 	}
 	if len(w.prefix) > maxInserted {
-		return nil, 0, fmt.Errorf("continuing_subword_prefix: %d bytes: %w", len(w.prefix), ErrFormat)
+		return nil, 0, fmt.Errorf("continuing_subword_prefix: %d bytes are too many: %w", len(w.prefix), ErrFormat)
 	}
 	if m.MaxInputCharsPerWord != nil {
 		w.letters = *m.MaxInputCharsPerWord
 	}
 	if w.letters < 0 || w.letters > maxWord {
-		return nil, 0, fmt.Errorf("max_input_chars_per_word: %d: %w", w.letters, ErrFormat)
+		return nil, 0, fmt.Errorf("max_input_chars_per_word: %d is not from 0 to %d: %w", w.letters, maxWord, ErrFormat)
 	}
 	if m.UnkToken != nil {
 		if id, ok := w.vocab[*m.UnkToken]; ok {
@@ -315,7 +315,7 @@ func newUnigram(m *modelJSON) (model, int, error) {
 	u.penalty -= unknownPenalty
 	if m.UnkID != nil {
 		if u.unknown = *m.UnkID; u.unknown < 0 || u.unknown >= len(list) {
-			return nil, 0, fmt.Errorf("unk_id: %d of %d: %w", u.unknown, len(list), ErrFormat)
+			return nil, 0, fmt.Errorf("unk_id: %d, but the vocab has %d tokens: %w", u.unknown, len(list), ErrFormat)
 		}
 	}
 	return u, len(list), nil

@@ -160,7 +160,7 @@ func TestTokenizerErrors(t *testing.T) {
 		{"an added token", `{"model":` + anyModel + `,"added_tokens":[{"content":"x"}]}`, ErrUnsupported, `added_tokens.0: "x"`},
 		{"no vocabulary", tokenizerOf("null", "null", `{"type":"WordPiece"}`), ErrFormat, "model.vocab"},
 		{"an empty vocabulary", tokenizerOf("null", "null", `{"type":"WordPiece","vocab":{}}`), ErrFormat, "model.vocab: no tokens"},
-		{"an id that is negative", tokenizerOf("null", "null", `{"type":"WordPiece","vocab":{"a":-1}}`), ErrFormat, `model.vocab: "a" has id -1`},
+		{"an id that is negative", tokenizerOf("null", "null", `{"type":"WordPiece","vocab":{"a":-1}}`), ErrFormat, `model.vocab: "a" has the id -1`},
 		{"words without end", tokenizerOf("null", "null", `{"type":"WordPiece","max_input_chars_per_word":1000000,"vocab":{"a":0}}`), ErrFormat, "model.max_input_chars_per_word: 1000000"},
 		{"a prefix without end", tokenizerOf("null", "null", `{"type":"WordPiece","continuing_subword_prefix":"`+strings.Repeat("#", 65)+`","vocab":{"a":0}}`), ErrFormat, "model.continuing_subword_prefix: 65 bytes"},
 		{"a score that is missing", tokenizerOf("null", "null", `{"type":"Unigram","vocab":[["a"]]}`), ErrFormat, `model.vocab: "a" is not followed by a score`},
@@ -168,7 +168,7 @@ func TestTokenizerErrors(t *testing.T) {
 		{"a score too many", tokenizerOf("null", "null", `{"type":"Unigram","vocab":[["a",1,2]]}`), ErrFormat, "model.vocab"},
 		{"a score that is text", tokenizerOf("null", "null", `{"type":"Unigram","vocab":[["a","b"]]}`), ErrFormat, "model.vocab"},
 		{"a vocabulary by name", tokenizerOf("null", "null", `{"type":"Unigram","vocab":{"a":0}}`), ErrFormat, "model.vocab"},
-		{"an unknown token that is not there", tokenizerOf("null", "null", `{"type":"Unigram","unk_id":1,"vocab":[["a",0]]}`), ErrFormat, "model.unk_id: 1 of 1"},
+		{"an unknown token that is not there", tokenizerOf("null", "null", `{"type":"Unigram","unk_id":1,"vocab":[["a",0]]}`), ErrFormat, "model.unk_id: 1, but the vocab has 1"},
 		{"a long token", tokenizerOf("null", "null", `{"type":"Unigram","vocab":[["`+strings.Repeat("a", 513)+`",0]]}`), ErrFormat, "model.vocab.0: 513 bytes"},
 		{"bytes for letters", tokenizerOf("null", "null", `{"type":"Unigram","byte_fallback":true,"vocab":[["a",0]]}`), ErrUnsupported, "model.byte_fallback"},
 	} {

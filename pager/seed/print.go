@@ -108,7 +108,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// appendRune appends a character of a string, or one half of it.
+// appendRune appends a character of a JSON string, or half of a surrogate pair.
 func appendRune(dst []byte, r rune) []byte {
 	switch {
 	case r == '"' || r == '\\':
@@ -201,7 +201,7 @@ func appendQuoted(dst, value []byte, i int) (_ []byte, end int) {
 	return append(dst, '"'), i + 1
 }
 
-// appendHex appends the escape of a character of the first plane.
+// appendHex appends the escape of a character up to U+FFFF, such as \u00e9.
 func appendHex(dst []byte, r rune) []byte {
 	const digits = "0123456789abcdef"
 	return append(dst, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])

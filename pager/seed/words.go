@@ -25,22 +25,23 @@ var fold = func() (t [256]byte) {
 	return t
 }()
 
-// depth is how many letters of a keyword are looked at to find it.
+// depth is the number of letters at the beginning of a keyword that the filter of a [matcher]
+// looks at.
 const depth = 7
 
 // A matcher counts which keywords occur in texts. It is made for one goroutine.
 //
 // Nearly no word of a text is a keyword. So the bytes run through a filter that
 // has no branches: bit j of its state says that the last j bytes may be the
-// first j letters of a keyword, behind a byte that is not part of a word. What
-// passes the filter is looked up.
+// first j letters of a keyword, after a byte that is not part of a word. A word
+// that passes the filter is then looked up among the keywords.
 type matcher struct {
 	total    int            // different keywords, those that never occur included
 	keywords map[string]int // those that can occur, numbered from 1
 	places   [256]byte      // of each byte: bit 0 if it is no part of a word, bit j if it may be letter j
 	seen     []int          // the text in which a keyword was last seen
 	texts    int            // texts so far
-	token    []byte         // scratch
+	token    []byte         // the word that is being looked up
 }
 
 func newMatcher(intent []string) *matcher {
@@ -77,8 +78,8 @@ func isWord(s string) bool {
 	return s != ""
 }
 
-// place lets a keyword pass the filter. Behind a short one comes a byte that is
-// no part of a word, and then anything.
+// place adds a keyword to the filter. After a keyword shorter than depth, the filter expects a
+// byte that is no part of a word, and then accepts anything.
 func (m *matcher) place(word string) {
 	for j := 1; j <= depth; j++ {
 		for b := range m.places {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -188,13 +189,13 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 func (d *Door) admit(r *http.Request) (status int, err error) {
 	switch {
 	case !slices.Contains(d.methods, r.Method):
-		return http.StatusMethodNotAllowed, errMethod
+		return http.StatusMethodNotAllowed, fmt.Errorf("%w: use one of %s", errMethod, strings.Join(d.methods, ", "))
 	case len(r.RequestURI) > d.maxURL:
-		return http.StatusRequestURITooLong, errURL
+		return http.StatusRequestURITooLong, fmt.Errorf("%w: at most %d bytes are accepted", errURL, d.maxURL)
 	case !d.names.has(r.Host):
 		return http.StatusMisdirectedRequest, errHost
 	case r.ContentLength > d.maxBody:
-		return http.StatusRequestEntityTooLarge, errBody
+		return http.StatusRequestEntityTooLarge, fmt.Errorf("%w: at most %d bytes are accepted", errBody, d.maxBody)
 	}
 	if err := checkOrigin(r, d.origins); err != nil {
 		return http.StatusForbidden, err

@@ -110,7 +110,7 @@ func loopback(host string) bool {
 
 // The reasons for a refusal because of the headers Host and Origin.
 var (
-	errHost   = errors.New("the header Host is not a name of this server")
+	errHost   = errors.New("the header Host is not a name of this server: use localhost, or for carrel serve a name in server.hosts")
 	errOrigin = errors.New("pages of other sites may not send requests")
 )
 

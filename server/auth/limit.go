@@ -12,9 +12,9 @@ import (
 	"github.com/carrel-dev/carrel/api"
 )
 
-// DoorLimits bound the requests that a [Door] passes on, except those for Open paths. A zero field
-// means the default. The address of a request is that of its connection, whatever headers say,
-// and all of an IPv6 /64 network is one address.
+// DoorLimits bound the requests that a [Door] passes on, except those for Open paths. A zero
+// field means the default. The address of a request is the address of its connection; headers
+// that name another are ignored. All addresses of an IPv6 /64 network count as one.
 type DoorLimits struct {
 	// PerCredential and PerAddress are the most requests at a time with one credential and
 	// from one address.
@@ -39,7 +39,8 @@ func DefaultDoorLimits() DoorLimits {
 	return DoorLimits{PerCredential: 128, PerAddress: 512, CredentialRate: 500, AddressRate: 2000}
 }
 
-// overdone answers a request that is beyond a limit: there is room after wait.
+// overdone answers a request that exceeds the named limit. wait is the time after which it can
+// succeed.
 func (d *Door) overdone(w http.ResponseWriter, limit string, wait time.Duration) {
 	d.limited(limit)
 	p := &api.Problem{
@@ -62,7 +63,8 @@ func (d *Door) overdone(w http.ResponseWriter, limit string, wait time.Duration)
 	answer(w, p)
 }
 
-// gauge counts running requests by key, such as an address or a credential, up to most for each.
+// A gauge counts the running requests for each key, such as an address or a credential. most is
+// the limit for each key.
 type gauge struct {
 	most int
 
@@ -70,8 +72,8 @@ type gauge struct {
 	now map[string]int // without zeros
 }
 
-// enter counts one more for key, or reports false if there are most already. After true, call
-// leave.
+// enter counts one more request for key and returns true; call leave when the request ends. If
+// key has the most allowed requests already, it returns false.
 func (g *gauge) enter(key string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -96,22 +98,23 @@ func (g *gauge) leave(key string) {
 // maxRated is the number of keys that a meter knows at most.
 const maxRated = 16_384
 
-// window is the time over which a meter averages: who sent nothing for that long may send as much
-// at once.
+// window is the time over which a meter averages. After a pause of that length, all requests of
+// a window may come at once.
 const window = 10 * time.Second
 
-// A meter bounds the requests in a time by key, to per in a second on average. Beyond maxRated
-// keys that sent something within the last window, all others together count as one.
+// A meter bounds the rate of requests for each key to per requests a second, on average over a
+// window. If more than maxRated keys sent something within the last window, all further keys
+// share one rate.
 type meter struct {
 	per int // below 1 for no bound
 
 	mu    sync.Mutex
-	owed  map[string]time.Time // when the requests of a key are paid off, each for a share of a second
+	owed  map[string]time.Time // by key: the time at which all its requests are paid off; each costs 1/per of a second
 	swept time.Time
 }
 
-// take counts a request for key. It reports false if there are too many, and after which time
-// there will be room for another.
+// take counts a request for key and returns true. If there are too many, it returns false and
+// the time after which there will be room for another.
 func (m *meter) take(key string, now time.Time) (wait time.Duration, ok bool) {
 	if m.per < 1 {
 		return 0, true
@@ -164,8 +167,8 @@ type failures struct {
 	known map[[sha256.Size]byte]bool // hashes of credentials that were valid
 }
 
-// tooMany reports whether a credential from an address is refused unchecked, and after which
-// time credentials will be checked again.
+// tooMany reports whether a credential from an address is refused without a check, and after
+// which time credentials from there will be checked again.
 func (f *failures) tooMany(address, credential string, now time.Time) (time.Duration, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

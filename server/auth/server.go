@@ -31,7 +31,7 @@ func Server(h http.Handler) *http.Server {
 }
 
 // ErrRemote means that an address can be reached from other machines, which was not allowed.
-var ErrRemote = errors.New("address is not of this machine alone")
+var ErrRemote = errors.New("the address can be reached from other machines")
 
 // A Listener is the result of [Listen].
 type Listener = net.Listener

@@ -64,7 +64,7 @@ func (p *KeyPair) load() error {
 	}
 	pair, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
 	if err != nil {
-		return fmt.Errorf("certificate %s with key %s: %w", p.certFile, p.keyFile, err)
+		return fmt.Errorf("load certificate %s with key %s: %w", p.certFile, p.keyFile, err)
 	}
 	p.pair = &pair
 	return nil

@@ -57,7 +57,8 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, next http.Handler, 
 	next.ServeHTTP(w, without(ctx, r))
 }
 
-// recheck returns an error if a credential no longer gives the grant.
+// recheck returns an error if the credential text is no longer valid, or no longer gives the
+// same grant.
 func (d *Door) recheck(ctx context.Context, text string, grant *governance.Grant) error {
 	is, err := d.verifier.Verify(ctx, text)
 	if err == nil && (is.Actor != grant.Actor || !slices.Equal(is.Scopes, grant.Scopes) || !slices.Equal(is.Permissions, grant.Permissions)) {

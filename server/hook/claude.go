@@ -58,7 +58,7 @@ func (claude) read(event string, input []byte, large int) (*Event, error) {
 	}
 	in := &claudeEvent{}
 	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("input of %s: %w", event, err)
+		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
 	}
 	if kind == kindBegun && in.Source == "compact" {
 		kind = kindCompacted
@@ -136,7 +136,7 @@ func (claude) write(event string, e *Event, a *answer) ([]byte, error) {
 	return encode(out)
 }
 
-// A file has the whole of a text that the client has cut.
+// A file is where the client has stored the whole of a text that it cut.
 type file struct {
 	path string
 	size int64

@@ -63,7 +63,7 @@ func (codex) read(event string, input []byte, large int) (*Event, error) {
 	}
 	in := &codexEvent{}
 	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("input of %s: %w", event, err)
+		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
 	}
 	e.waited = event == "PostToolUse" || event == "Stop"
 	switch {

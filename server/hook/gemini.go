@@ -54,7 +54,7 @@ func (geminiCLI) read(event string, input []byte, large int) (*Event, error) {
 	}
 	in := &geminiEvent{}
 	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("input of %s: %w", event, err)
+		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
 	}
 	e := *none
 	e.kind, e.waited = kind, event != "SessionEnd"

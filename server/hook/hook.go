@@ -137,7 +137,7 @@ const (
 )
 
 // ErrLate means that an event was not answered in time.
-var ErrLate = errors.New("no answer in time")
+var ErrLate = errors.New("the hook had no answer in time")
 
 // Run answers one event. It writes the whole answer to out, or nothing if it returns an error. It
 // returns a panic as an error, and [ErrLate] after Options.Limit.
@@ -155,7 +155,7 @@ func Run(ctx context.Context, d Dialect, event string, in io.Reader, out io.Writ
 		var res result
 		defer func() {
 			if v := recover(); v != nil {
-				res = result{err: fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
+				res = result{err: fmt.Errorf("internal error, please report it: %v\n%s", v, debug.Stack())}
 			}
 			done <- res
 		}()

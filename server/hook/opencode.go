@@ -44,7 +44,7 @@ var openCodeKinds = map[string]kind{
 func (d openCode) read(event string, input []byte, large int) (*Event, error) {
 	in := &openCodeEvent{}
 	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("input of %s: %w", event, err)
+		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
 	}
 	e := &Event{kind: openCodeKinds[event], Session: transcript.SessionID(in.Session), Format: agents.OpenCode.Format, waited: event == "tool.execute.after"}
 	if in.Session != "" {

@@ -83,7 +83,7 @@ func (r *run) stash(ctx context.Context, e *Event, history [][]byte, text string
 	case err != nil:
 		return "", err
 	case res.Bytes != int64(len(text)) || res.ID == "":
-		return "", fmt.Errorf("the stash has %d bytes of a result of %d", res.Bytes, len(text))
+		return "", fmt.Errorf("the stash has %d bytes, but the result has %d", res.Bytes, len(text))
 	case len(res.Pointer) >= len(text):
 		return "", nil
 	}
@@ -171,7 +171,7 @@ func read(path string, size int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if has != size {
-		return nil, fmt.Errorf("%s has %d bytes, not %d", path, has, size)
+		return nil, fmt.Errorf("%s has %d bytes, but the client named a file of %d", path, has, size)
 	}
 	return io.ReadAll(io.LimitReader(f, size))
 }
@@ -196,7 +196,7 @@ func openFile(path string) (*os.File, int64, error) {
 }
 
 // errNoFile means that an event does not name the file of the conversation.
-var errNoFile = errors.New("the event names no file")
+var errNoFile = errors.New("the event names no file of the conversation")
 
 // open opens a file that an event names.
 func open(path string) (*os.File, error) {

@@ -36,7 +36,7 @@ func (c *call) session(ctx context.Context, word string) (transcript.SessionID, 
 	found, err := c.FindSession(ctx, c.scope, &carrel.WordRequest{Word: string(id)})
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, carrel.ErrAmbiguous) || err == nil && found.Session != id {
 		return "", &hintedError{
-			fmt.Errorf("session %s, which is yours: %w: nothing of it is stored yet", text.Clip(string(id), maxWord), store.ErrNotFound),
+			fmt.Errorf("your session %s: %w: nothing of it is stored yet", text.Clip(string(id), maxWord), store.ErrNotFound),
 			"it is stored with its first reply; go on, and try again later",
 		}
 	}

@@ -147,7 +147,7 @@ func TestOwnSessionThatIsNotStoredYet(t *testing.T) {
 	id := load(t, e, scope, "lamp.json", lampChat().bytes(t))
 	for _, own := range []transcript.SessionID{"0b8a6f0e", id[:8]} {
 		_, p := refused(t, connect(t, mcp.New(whole(e), &mcp.Options{Own: in(own)}), nil), "status", nil)
-		if p.Type != "carrel:problem/not-found" || !strings.Contains(p.Detail, string(own)+", which is yours") {
+		if p.Type != "carrel:problem/not-found" || !strings.Contains(p.Detail, "your session "+string(own)) {
 			t.Errorf("%s: %+v", own, p)
 		}
 	}

@@ -17,11 +17,12 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// errBug is the error for the client in place of an unexpected error or a panic, which is in the
-// log.
+// errBug is what a client gets instead of an unexpected error or a panic. The log has the
+// cause.
 var errBug = errors.New("internal error of Carrel; the log of the server has the cause")
 
-// A hintedError is an error with its own hint what to do next, in place of that of [hint].
+// A hintedError is an error with a hint what to do next. The hint replaces the one that [hint]
+// would give.
 type hintedError struct {
 	error
 	hint string
@@ -51,7 +52,8 @@ func typesOf(err error) string {
 	return strings.Join(types, " ")
 }
 
-// maxDetail is the longest text of an error in bytes, which may quote the arguments.
+// maxDetail is the most bytes of an error text. Longer texts are cut, because they may quote
+// the arguments of a call.
 const maxDetail = 2000
 
 // failed returns an error as an error result of a tool.

@@ -45,7 +45,7 @@ func (s *Server) addPrompt(
 		}
 		for name, value := range req.Params.Arguments {
 			if !known[name] || len(value) > maxText {
-				return nil, s.broken(ctx, "prompts/get", fmt.Errorf("%w: argument %q", carrel.ErrRequest, text.Clip(name, maxWord)))
+				return nil, s.broken(ctx, "prompts/get", fmt.Errorf("%w: argument %q is unknown or has more than %d bytes", carrel.ErrRequest, text.Clip(name, maxWord), maxText))
 			}
 		}
 		t, err := write(ctx, c, req.Params.Arguments)

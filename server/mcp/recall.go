@@ -83,8 +83,8 @@ func (c *call) within(ctx context.Context, word, id string, of transcript.Sessio
 	return nil
 }
 
-// recallReply returns a piece of an original. The bytes are a content of their own, and their
-// description follows as another, so that the reader has nothing to cut off.
+// recallReply returns a piece of an original. The bytes are one content of the reply and their
+// description is the next, so that the reader has nothing to cut off.
 func recallReply(res *carrel.RecallResult, in *recallArgs) *reply[recallResult] {
 	limit := maxPiece
 	if in.To == 0 {

@@ -74,7 +74,7 @@ func (s *Server) read(
 	}
 	id, err := url.PathUnescape(strings.TrimPrefix(uri, prefix))
 	if err != nil || id == "" || len(id) > maxWord {
-		return nil, fmt.Errorf("%w: the URI of a resource is %s and an id", carrel.ErrRequest, prefix)
+		return nil, fmt.Errorf("%w: want the URI of a resource, which is %s and an id", carrel.ErrRequest, prefix)
 	}
 	data, err := read(ctx, c, id)
 	if err == nil && len(data) > maxResource {
@@ -177,7 +177,7 @@ func (s *Server) sessions(ctx context.Context, cursor string) (*sdk.ListResource
 	return res, nil
 }
 
-// after returns the index of the session behind that of a cursor.
+// after returns the index of the first session after the one that a cursor names.
 func after(all []carrel.SessionInfo, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"sync"
@@ -51,7 +52,7 @@ type incoming struct {
 }
 
 // errLong means that a line is longer than maxMessage.
-var errLong = errors.New("the message is too long")
+var errLong = fmt.Errorf("the message has more than %d bytes", maxMessage)
 
 func (c *lineConn) scan(r *bufio.Reader) {
 	for {
@@ -137,8 +138,8 @@ func (c *lineConn) settle(ctx context.Context, end error) error {
 	}
 }
 
-// received notes a request or an answer of the client. It returns false for a request whose id is
-// the same as that of an unanswered one.
+// received notes a request or an answer of the client. It returns false for a request that has
+// the id of an earlier request without an answer.
 func (c *lineConn) received(msg jsonrpc.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -68,9 +68,9 @@ func accountOf(parts []epoch.Part, body []byte, before lastSent) *api.CallAccoun
 	return a
 }
 
-// sentBefore returns the index of the last part that the call before has sent, and the id of
-// that call. If there is none, it returns the index up to which the first parts share a
-// segment, so that at most maxSingleSegments parts get their own, and no id.
+// sentBefore returns the index of the last part that the earlier call before has sent, and the
+// id of that call. If no part was sent, it returns no id, and an index such that the parts up
+// to it share a segment and at most maxSingleSegments parts get a segment each.
 func sentBefore(parts []epoch.Part, before lastSent) (last int, call string) {
 	if before.call != "" {
 		for i := range parts {

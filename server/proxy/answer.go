@@ -57,7 +57,7 @@ type heldBody struct {
 	came, passed, pass int64     // bytes received, bytes passed on, bytes that may be passed on
 	back               []byte    // received, not passed on yet
 	settled            bool      // settle was called
-	between            bool      // at that time the answer stood between two events
+	between            bool      // when settle was called, the answer stood between two events
 	err                error     // Read returns it after all bytes
 }
 
@@ -139,7 +139,7 @@ func (h *heldBody) settle(err error) (mayEnd bool) {
 	return mayEnd
 }
 
-// cut ends the answer as failed behind the bytes that may pass. It drops the end that the
+// cut ends the answer as failed after the bytes that may pass. It drops the end that the
 // provider sent, and adds an error event if the answer stands between two events.
 func (h *heldBody) cut(last []byte) {
 	h.back = append(h.back, last...)

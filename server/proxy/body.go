@@ -24,7 +24,7 @@ var payloads = sync.Pool{New: func() any { return new(payload) }}
 const maxKept = 8 << 20
 
 // errBodyTooLarge means that a body has more bytes than readPayload may read.
-var errBodyTooLarge = errors.New("proxy: the body is larger than the limit")
+var errBodyTooLarge = errors.New("proxy: the body has more than Options.MaxBody bytes")
 
 // readPayload reads a body of at most the given number of bytes; length is its Content-Length,
 // or -1. If the body is larger, it returns errBodyTooLarge with a payload that has the beginning.
@@ -90,4 +90,4 @@ func (r *payloadReader) Close() error {
 }
 
 // errClosed means that a payloadReader is read after Close.
-var errClosed = errors.New("proxy: the body is closed")
+var errClosed = errors.New("proxy: the body was read after it was closed")

@@ -193,7 +193,8 @@ func (c *call) read(r *http.Request) bool {
 	return true
 }
 
-// A streamedBody has more than MaxBody bytes: the beginning, which was read, and the rest.
+// A streamedBody is the body of a request that has more than MaxBody bytes: its beginning,
+// which is in memory, and then the rest, which streams.
 type streamedBody struct {
 	io.Reader
 
@@ -280,7 +281,7 @@ func clientOf(req *wire.Request) string {
 	return req.Session + "/" + req.Agent
 }
 
-// unreadable returns a reason for err that has no text of the body.
+// unreadable returns why a body could not be parsed, without quoting the body.
 func unreadable(err error) string {
 	if e, ok := errors.AsType[*rawjson.Error](err); ok && e.Rule != "" {
 		return "unreadable: " + string(e.Rule)
@@ -339,8 +340,8 @@ func short(err error) string {
 	return "error"
 }
 
-// abandon never returns the parsed request and the body to their pools, because the manager
-// may still read them.
+// abandon makes sure that the parsed request and the body never return to their pools, because
+// the manager may still read them.
 func (c *call) abandon() {
 	c.parts = nil
 	if c.body != nil {
@@ -348,7 +349,8 @@ func (c *call) abandon() {
 	}
 }
 
-// use takes over the manager's decision.
+// use makes the manager's decision that of the call: it sets the body to send and fills the
+// intent.
 func (c *call) use(prepared *Prepared) {
 	c.prepared, c.sent = prepared, prepared.Body
 	in := &c.intent
@@ -412,7 +414,7 @@ func (c *call) again(r *http.Request, resp *http.Response) (*http.Response, erro
 		return resp, nil // the refusal passes as it came
 	}
 	if err := resp.Body.Close(); err != nil {
-		return nil, fmt.Errorf("close a refusal: %w", err)
+		return nil, fmt.Errorf("close the body of a refusal: %w", err)
 	}
 	c.use(next)
 	r = r.Clone(r.Context())

@@ -75,8 +75,8 @@ func (k *keeper) sessions() int {
 	return len(k.known)
 }
 
-// wholeOf returns a request as the body to store, with the rewrites of b in place. It leaves out
-// the client's prompt that asks for a compaction.
+// wholeOf returns the body to store for a request, with the bytes that the book b sent in place
+// of the client's. It leaves out the client's prompt that asks for a compaction.
 func wholeOf(b *epoch.Book, req *wire.Request) ([]byte, error) {
 	if req.Compacts {
 		return b.WholeUnasked(req)
@@ -197,7 +197,8 @@ func (k *keeper) work() {
 	k.idle.Broadcast()
 }
 
-// remember notes the session of a thread. If there are maxKnown threads, it forgets any of them.
+// remember stores the session of a thread. If there are maxKnown threads already, it first
+// forgets arbitrary ones.
 func (k *keeper) remember(thread digest.Digest, id transcript.SessionID) {
 	for other := range k.known {
 		if len(k.known) < maxKnown {

@@ -87,7 +87,7 @@ func (m *Epochs) pointer(ctx context.Context, t *thread, q *wire.Request, o *epo
 	case err != nil:
 		return "", err
 	case res.Bytes != int64(len(o.Text)) || res.ID == "":
-		return "", fmt.Errorf("the stash has %d bytes of a result of %d", res.Bytes, len(o.Text))
+		return "", fmt.Errorf("the stash has %d bytes, but the result has %d", res.Bytes, len(o.Text))
 	case len(res.Pointer) >= len(o.Text):
 		return "", nil
 	}
@@ -99,8 +99,8 @@ func (m *Epochs) pointer(ctx context.Context, t *thread, q *wire.Request, o *epo
 // lines of a pointer by them.
 const mostRecent = 512 << 10
 
-// recent returns a body with the first message and the last messages before the index before,
-// about mostRecent bytes of them.
+// recent returns a request body with the first message of q and the last ones in front of the
+// message at index before, about mostRecent bytes of these.
 func recent(q *wire.Request, before int) []byte {
 	from, size := before, 0
 	for from > 1 && size < mostRecent {
@@ -125,8 +125,8 @@ func bodyOf(d wire.Dialect, messages []byte) []byte {
 }
 
 // newEpoch makes a head, and uses it if the resulting request passes the provider's rules. The
-// head stands for all messages up to epoch.Covers: all, or those before the results of the last
-// reply's calls, which follow the head.
+// head replaces all messages or, if the request ends in results of the last reply's calls, the
+// messages before these results.
 func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epoch.Size, limits *epoch.Limits) error {
 	n := epoch.Covers(q)
 	data, err := t.book.Whole(q, n)
@@ -166,10 +166,10 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 	return err
 }
 
-// room returns the size of the window to make a head for, system and tools included. It is the
-// target less the messages behind the head, but at least the frame plus the larger of a quarter
-// of the budget that frame and those messages leave, and a tenth of the budget: a head needs
-// room for the user's messages.
+// room returns the size of the window to make a head for, including system text and tools (the
+// frame). It is the target less the new messages, which follow the head. But it is at least the
+// frame plus a tenth of the budget, and at least the frame plus a quarter of the budget that
+// the frame and the new messages leave, because a head needs room for the user's messages.
 func (t *thread) room(limits *epoch.Limits, z epoch.Size) token.Count {
 	budget := t.gauge.Bound(limits.Budget)
 	return max(t.gauge.Bound(limits.Target)-z.Fresh, z.Frame+(budget-z.Frame-z.Fresh)/4, z.Frame+budget/10)
@@ -214,8 +214,8 @@ func (m *Epochs) valid(t *thread, q *wire.Request, head *carrel.Rewrite) error {
 	return nil
 }
 
-// checkEnd returns an error unless the last message of the head has the role of the last message
-// that it stands for. Otherwise the head lacks the newest message.
+// checkEnd returns an error unless the last message of the head has the same role as the last
+// message that the head replaces. If it has not, the head lacks the newest message.
 func (m *Epochs) checkEnd(q *wire.Request, head *carrel.Rewrite, goes []byte) error {
 	var doc rawjson.Document
 	var sent wire.Request
@@ -227,12 +227,13 @@ func (m *Epochs) checkEnd(q *wire.Request, head *carrel.Rewrite, goes []byte) er
 	}
 	last := len(sent.Messages) - len(q.Messages) + head.Messages - 1
 	if last < 0 || sent.Messages[last].Role != q.Messages[head.Messages-1].Role {
-		return errors.New("the head does not end with the last message that it stands for")
+		return errors.New("the head lacks the newest message of those that it replaces")
 	}
 	return nil
 }
 
-// refusals are lower-case parts of the errors of providers that a managed body could have caused.
+// refusals are parts, in lower case, of the error texts of providers that refuse a body for a
+// reason that managing can cause.
 var refusals = []string{
 	"in `thinking` block", "in thinking block", "in `redacted_thinking` block", "bound to a different conversation", "thinking blocks in the latest", "`thinking`",
 	"tool_use", "tool_result", "server_tool", "text content blocks must be non-empty", "must have non-empty content", "cache_control", "first message must use",

@@ -51,11 +51,11 @@ type rounds struct {
 	bytes int // recalled in all rounds
 
 	first  *wire.Answer // of the first round, if another followed
-	tap    *wire.Tap    // reads the answer of the newest round, as do the next three
-	status int
-	came   int64     // bytes of the answer
-	began  time.Time // when its first byte came
-	closed bool      // the outcome of the newest round is recorded
+	tap    *wire.Tap    // reads the answer of the newest round
+	status int          // status of that answer
+	came   int64        // bytes of that answer so far
+	began  time.Time    // when the first byte of that answer came
+	closed bool         // the outcome of the newest round is recorded
 }
 
 // weave replaces the body of an answer by one that answers calls of ToolRecall in further rounds
@@ -108,7 +108,8 @@ func (s *rounds) feed(p []byte) {
 	s.tap.Feed(p)
 }
 
-// last sets an outcome to that of the newest round, because out is of the joined answer.
+// last changes out, the outcome of the joined answer, to that of the newest round, because each
+// round has its own record.
 func (s *rounds) last(out *outcome) {
 	whole := out.answer.Whole
 	out.answer = *s.tap.End(!whole)
@@ -279,8 +280,9 @@ func (s *rounds) turn(q *wire.Request, body []byte) error {
 	return nil
 }
 
-// keep stores the messages that the client does not get, so that later requests have them. If
-// over is false, the answer was cut, and keep stores its whole messages.
+// keep stores the messages of the answer that the client does not get, so that later requests
+// have them. over reports whether the answer is complete; if it was cut off, keep stores the
+// messages that are complete.
 func (s *rounds) keep(over bool) {
 	if !s.weaver.HidesCalls() {
 		return

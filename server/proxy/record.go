@@ -21,8 +21,8 @@ type Recorder interface {
 
 // The reasons why a call is not recorded, beside errors of the Recorder.
 var (
-	errSlow  = errors.New("the record took too long")
-	errStuck = errors.New("an earlier record still hangs")
+	errSlow  = errors.New("the store took too long to record a call")
+	errStuck = errors.New("the store has not yet finished an earlier record")
 )
 
 // maxStuck is the number of hanging writes at which commit tries no further ones.

@@ -61,11 +61,13 @@ func (p *Proxy) root(ctx context.Context, req *wire.Request, client string) stri
 	return name
 }
 
-// rootOf returns the session that a request continues which begins with a summary. The calls are
-// those of the client, the latest first. The session is that of an earlier call of the same
-// thread; otherwise that of the compaction, if no other conversation had a call since. A
-// compaction whose one message quotes the whole history has no session; then it is the session of
-// the last call before the compaction. If none is certain, rootOf returns "".
+// rootOf returns the session that is continued by req, a request that begins with a summary.
+// calls are the earlier calls of the client, the latest first.
+//
+// If an earlier call is of the same thread, the session is that of the call. Otherwise it is
+// the session of the compaction, if no other conversation had a call since. A compaction whose
+// one message quotes the whole history has no session; then it is that of the last call before
+// the compaction. If none of these is certain, rootOf returns "".
 func rootOf(calls []api.Call, req *wire.Request) (found transcript.SessionID) {
 	thread := req.Thread()
 	compacted, sure := false, true

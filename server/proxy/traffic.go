@@ -111,7 +111,8 @@ func (p *Proxy) addOverhead(d time.Duration) {
 	}
 }
 
-// A histogram counts durations from 10 µs to about an hour, whose bounds grow by a tenth.
+// A histogram counts durations in buckets from 10 µs to about an hour. The bound of each bucket
+// is a tenth above that of the one before.
 type histogram struct {
 	mu     sync.Mutex
 	counts [210]int64

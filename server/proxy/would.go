@@ -46,7 +46,8 @@ type unmanagedThread struct {
 	simulation *epoch.Simulation
 }
 
-// An estimate is about one call, whose size it gives as if the call were managed.
+// An estimate describes how large the request of one call would have been if the call were
+// managed.
 type estimate struct {
 	keptRequest
 
@@ -55,7 +56,7 @@ type estimate struct {
 
 	mu    sync.Mutex
 	image *epoch.Image           // nil until the estimate is made
-	would *api.UnmanagedEstimate // nil until then; made without the answer's usage
+	would *api.UnmanagedEstimate // nil until the estimate is made; it does not use the answer's token counts
 }
 
 // A task is a step of an estimate: at the beginning or at the end of the call.
@@ -223,7 +224,8 @@ func (w *Estimator) unmanagedThread(q *wire.Request, key digest.Digest, session 
 	return s
 }
 
-// recall reads the estimate and the time of the session's last call from the record.
+// recall reads, from the records of calls, the estimate for the session's last call and the
+// time of that call.
 func (w *Estimator) recall(s *unmanagedThread, session transcript.SessionID) (head epoch.EstimatedHead) {
 	o := &w.manager.o
 	if o.Engine == nil || session == "" {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Commands returns the first sequence in a text that could control a terminal or is invisible,
-// except for the allowed characters, or "".
+// Commands returns the first character or invalid byte of text that could control a terminal or
+// is invisible, or "" if there is none. The characters in allowed are not searched.
 func Commands(text, allowed string) string {
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])

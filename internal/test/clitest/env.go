@@ -13,7 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// Env returns an environment without a process. Its HOME is a new folder.
+// Env returns an environment in which a test runs commands without starting a process, and the
+// buffers for their output. HOME and the current folder are a new folder.
 func Env(t *testing.T) (env *job.Env, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)

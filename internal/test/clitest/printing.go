@@ -11,9 +11,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// A Printing is a test case for the printed form of a value: lines for a pipe, with tabs
-// between the cells of a table, or for a terminal of 80 columns. The places where lines that are
-// wider are broken do not matter, and neither do blanks at the end of a line.
+// A Printing is a test case for the printed form of a value. Pipe is the output into a pipe,
+// where tabs separate the cells of a table; TTY is the output on a terminal of 80 columns.
+// Blanks at the end of a line are ignored. If a wanted line is wider than the terminal, it does
+// not matter where it is broken.
 type Printing struct {
 	Name  string
 	Print func(p *out.Page)

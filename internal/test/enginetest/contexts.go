@@ -21,7 +21,8 @@ var contexts = []check{
 
 const question = "How do deploys to staging work, and which VPN profile do they need?"
 
-// facts stores artifacts for the questions.
+// facts stores four artifacts for [question]: its answer, another fact, a note, and a document
+// that has expired.
 func (w *world) facts() []carrel.Artifact {
 	w.Helper()
 	return try(carrel.Items(w.Put(
@@ -93,7 +94,8 @@ func purgedFromContext(w *world) {
 	w.holds(v.Erased > 0 && !v.Output, "%+v", v)
 }
 
-// propose commits a memory with a verdict about its text.
+// propose proposes text as a memory from the manifest of, with a verdict of the given
+// confidence under the given policy.
 func (w *world) propose(policy, of, text string, confidence float64) *carrel.CommitResult {
 	w.Helper()
 	return try(w.Commit(w.ctx(), w.in, &carrel.CommitRequest{Manifest: of, Text: text, Title: "<memory>", Verdict: &assembly.Verdict{

@@ -32,13 +32,13 @@ var conversations = []check{
 	{"Nothing of one scope is in another", scopesAreApart},
 }
 
-// load imports a conversation.
+// load imports the conversation of [talk] in a form.
 func (w *world) load(f form) *carrel.ImportResult {
 	w.Helper()
 	return try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: f.file, Data: f.write(talk())})).must(w)
 }
 
-// imported imports the conversation in the first format.
+// imported imports the conversation of [talk] in the first of the [forms].
 func (w *world) imported() *carrel.ImportResult {
 	w.Helper()
 	return w.load(forms()[0])
@@ -273,7 +273,8 @@ func found(w *world) {
 	w.holds(len(none) == 0, "hits for a word that is nowhere: %+v", none)
 }
 
-// sessionsOf counts the hits that have words of the query by session. The others stand beside one.
+// sessionsOf counts, for each session, the hits that have words of the query. It leaves out the
+// hits that are listed only because they are next to one with such words.
 func sessionsOf(hits []carrel.Found) map[transcript.SessionID]int {
 	n := make(map[transcript.SessionID]int)
 	for i := range hits {

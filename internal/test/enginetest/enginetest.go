@@ -21,8 +21,8 @@ import (
 // Actor is the actor of all jobs under test, where a job records one.
 const Actor governance.Actor = "dana"
 
-// Run checks jobs. Each check calls open, which returns jobs over an empty store and a free
-// scope, and registers its cleanup with t.
+// Run checks jobs. Each check calls open, which returns jobs over an empty store and a scope
+// that no other check uses, and registers its cleanup with t.
 func Run(t *testing.T, open func(t *testing.T) (Jobs, governance.Scope)) {
 	for _, c := range slices.Concat(conversations, windows, agreements, artifacts, contexts, refusals) {
 		t.Run(c.name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func (o outcome[Res]) must(w *world) Res {
 	return o.res
 }
 
-// fails checks that an error is of a kind.
+// fails reports an error unless err is a want. what names the job in the message.
 func (w *world) fails(what string, err, want error) {
 	w.Helper()
 	if !errors.Is(err, want) {
@@ -83,7 +83,7 @@ func (w *world) same(what string, got, want any) {
 	}
 }
 
-// holds checks a condition.
+// holds fails the check with the given message unless ok is true.
 func (w *world) holds(ok bool, format string, args ...any) {
 	w.Helper()
 	if !ok {

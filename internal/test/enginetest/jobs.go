@@ -17,7 +17,7 @@ type (
 	scope = governance.Scope
 )
 
-// Jobs are all jobs of the engine, in the order of the table of operations.
+// Jobs are all jobs of the engine, in the order of the table in package internal/ops.
 //
 //nolint:interfacebloat // it is the list of the jobs
 type Jobs interface {

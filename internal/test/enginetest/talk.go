@@ -165,7 +165,7 @@ func claudeCode(turns []turn) []byte {
 	return b.Bytes()
 }
 
-// history writes a history file.
+// history writes a history file of the format pagerjson.
 func history(turns []turn) []byte {
 	var blocks []object
 	for i, t := range turns {

@@ -22,7 +22,7 @@ func Gemini(seed uint64, size int) []byte {
 	})
 }
 
-// contents returns the story as the contents of a request.
+// contents returns the conversation as the field "contents" of a Gemini request.
 func (s *story) contents() []object {
 	var list []object
 	for _, x := range s.exchanges {

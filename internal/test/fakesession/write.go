@@ -51,7 +51,7 @@ func (s *story) orderBlocks(x exchange) []any {
 	return blocks
 }
 
-// replyBlocks returns the blocks of a reply. The random generator only draws ids.
+// replyBlocks returns the blocks of a reply. It uses the random generator only for ids.
 func (s *story) replyBlocks(r reply) []any {
 	var blocks []any
 	if r.thinking != "" {
@@ -252,7 +252,7 @@ func (f *file) orderContent(x exchange) any {
 	return x.order
 }
 
-// row writes a row of the conversation behind the previous row.
+// row writes a row of the conversation, whose parent is the previous row.
 func (f *file) row(kind string, fields object) {
 	f.rows++
 	id := fmt.Sprintf("%08x-1111-4222-8333-%012x", f.rows, f.rng.Uint64N(1<<48))

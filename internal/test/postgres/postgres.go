@@ -56,7 +56,7 @@ type Cluster struct {
 	bin   string // directory of its programs
 	dir   string // directory of its data and its socket
 	as    *user.User
-	alive io.Closer // end of the pipe; only the system closes it
+	alive io.Closer // this end of the pipe to the script keep; the system closes it when the test binary ends
 	last  atomic.Int64
 
 	restarts sync.Mutex
@@ -199,10 +199,14 @@ type missingError struct{ what string }
 
 func (e *missingError) Error() string { return e.what }
 
-// keep is the script of the shell beside the cluster. Its arguments are the program, the
-// directory, and the arguments of the program. If the server has ended and there is a file
-// "again", the script starts the server again. Background commands have no standard input, so
-// the pipe has another number. A server that has only just started ignores the first signal.
+// keep is a shell script that runs the server and ends it when the test binary has ended: the
+// script then reads the end of the pipe on its standard input. Its arguments are the program of
+// the server, the directory of the cluster, and the arguments of the program. If the server
+// ends while there is a file "again", the script starts it again.
+//
+// A shell gives background commands no standard input, so the script first copies the pipe to
+// descriptor 3. A server that has only just started ignores SIGQUIT, so SIGKILL follows after
+// two seconds.
 const keep = `
 program=$1 dir=$2
 shift 2

@@ -16,8 +16,9 @@ import (
 // A sealer signs thinking and verifies it when it comes back.
 type sealer struct{ key []byte }
 
-// A prefix is a digest of everything before a block, except thinking, with the last thinking.
-// It is computed incrementally, so that a long conversation is read once.
+// A prefix identifies everything before a block: it has a digest of all earlier blocks that are
+// not thinking, and the seal of the last block of thinking. It is computed block by block, so
+// that a long conversation is read once.
 type prefix struct {
 	sum  [sha256.Size]byte
 	seal string // seal of the last thinking block, or empty
@@ -38,7 +39,7 @@ func startOf(b *body) prefix {
 	return p
 }
 
-// add continues the prefix with a value.
+// add continues the digest with the given JSON values.
 func (p *prefix) add(parts ...any) {
 	h := sha256.New()
 	h.Write(p.sum[:])
@@ -93,7 +94,8 @@ func sealOf(block object) string {
 	return text(block, "signature")
 }
 
-// seal signs the text of a model's thinking block and the prefix before it.
+// seal returns the signature of a thinking block: it covers the model, the text said, and the
+// prefix p before the block.
 func (s sealer) seal(model, said string, p prefix) string {
 	link := s.mac("link", p.seal)
 	return base64.StdEncoding.EncodeToString([]byte(strings.Join([]string{
@@ -149,8 +151,10 @@ type dropped struct {
 	Reason string `json:"reason"`
 }
 
-// checkThinking checks the rules A7 and A9. It returns the prefix of the reply, and the blocks
-// that were dropped instead of refused.
+// checkThinking checks the rules A7 and A9: thinking is as the server gave it, and follows what
+// it followed then. It returns the prefix of the next reply, and the blocks that the server
+// drops instead of refusing the request. If soft is true, it drops blocks that follow something
+// else.
 func (s sealer) checkThinking(b *body, m Model, soft bool) (prefix, []dropped, *Refusal) {
 	var gone []dropped
 	p := startOf(b)
@@ -179,7 +183,8 @@ func (s sealer) checkThinking(b *body, m Model, soft bool) (prefix, []dropped, *
 	return p, gone, nil
 }
 
-// edited returns the refusal of a block that the server did not write.
+// edited returns the refusal of a thinking block that the server did not write. latest reports
+// whether the block is in the latest reply.
 func edited(path string, block object, latest bool) *Refusal {
 	if latest {
 		return refuse("A7", "%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", path)

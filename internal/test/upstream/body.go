@@ -17,7 +17,7 @@ type object = map[string]any
 type message struct {
 	role     string
 	content  []object
-	clears   bool // removed from the conversation at the next user message
+	clears   bool // the service ignores it from the next user message on
 	settings bool // has settings for the following messages, and so may be empty
 }
 
@@ -38,13 +38,13 @@ func exactly(data []byte, to any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("data behind the value")
+		return errors.New("there is data after the end of the JSON value")
 	}
 	return nil
 }
 
-// decode returns a body in valid form, or the refusal. optional lists those of the fields model
-// and max_tokens that may be missing.
+// decode decodes the body of a request and checks its form (rule A0). optional lists which of
+// the fields "model" and "max_tokens" may be missing.
 func decode(data []byte, optional ...string) (*body, *Refusal) {
 	var value any
 	if err := exactly(data, &value); err != nil {
@@ -218,7 +218,7 @@ func readContent(path string, value any) ([]object, *Refusal) {
 	return nil, malformed("%s: Input should be a valid string or list", path)
 }
 
-// checkForm checks a block of a message by itself.
+// checkForm checks the form of one block of a message (rule A0), whatever the other blocks are.
 func checkForm(path, role string, block object) *Refusal {
 	home := roleAssistant
 	var fields []string

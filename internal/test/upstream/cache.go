@@ -28,7 +28,7 @@ func (u Usage) Cost(p Price) int {
 // beginning with it, or the latest of several.
 type Prefix struct {
 	Kept  int    // tokens of the common beginning
-	Lost  int    // tokens of the earlier request behind it
+	Lost  int    // tokens of the earlier request after it
 	Broke string // place of the first difference, such as "messages.4.content.0"; empty if the earlier request is a beginning of this one
 }
 
@@ -44,7 +44,8 @@ type stay struct {
 	until time.Time
 }
 
-// A memory has a server's knowledge about earlier requests.
+// A memory holds what a server remembers of earlier requests: the entries of its cache, and the
+// requests of each session.
 type memory struct {
 	entries  map[entry]stay
 	sessions map[string][]chain
@@ -54,10 +55,12 @@ func newMemory() *memory {
 	return &memory{entries: make(map[entry]stay), sessions: make(map[string][]chain)}
 }
 
-// lookBack is the number of units before a mark at which an entry is searched.
+// lookBack is the number of units, the marked unit and those before it, at which the service
+// looks for an entry of the cache.
 const lookBack = 20
 
-// use reads a request from the cache and writes it there. The returned usage has no output yet.
+// use returns what a request reads from the cache and writes to it, and writes the new entries.
+// The field Output of the result is 0.
 func (m *memory) use(of Model, model string, c chain, now time.Time) Usage {
 	if of.Cache.Automatic {
 		return m.useAutomatic(of, model, c, now)
@@ -82,8 +85,8 @@ func (m *memory) use(of Model, model string, c chain, now time.Time) Usage {
 	return u
 }
 
-// longest returns the last unit of the longest cached prefix that a mark leads to, or -1. It
-// renews the entry.
+// longest returns the index of the last unit of the longest cached prefix that can be found
+// from a mark, or -1. It renews the entry of that prefix.
 func (m *memory) longest(model string, c chain, now time.Time) int {
 	for i, u := range slices.Backward(c) {
 		if u.mark == 0 {

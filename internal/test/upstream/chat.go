@@ -67,7 +67,8 @@ func checkChatOrder(request []byte) *Refusal {
 
 func malformedChat(format string, args ...any) *Refusal { return refuse("O0", format, args...) }
 
-// checkChatMessage checks the rules O0 and O1 for one message.
+// checkChatMessage checks the rules O0 and O1 for one message: it has a known role and the
+// fields of that role, and a reply has content or calls.
 func checkChatMessage(path string, m object) *Refusal {
 	content, has := m["content"]
 	switch role := text(m, "role"); role {

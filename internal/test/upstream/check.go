@@ -27,7 +27,8 @@ func check(b *body, m Model) *Refusal {
 	return nil
 }
 
-// checkParameters checks rule A13.
+// checkParameters checks rule A13: newer models accept no sampling parameters and no thinking
+// budget. The list of rules is in the package comment.
 func checkParameters(b *body, m Model) *Refusal {
 	if !m.Sampling {
 		for _, p := range []string{"temperature", "top_p", "top_k"} {
@@ -42,13 +43,13 @@ func checkParameters(b *body, m Model) *Refusal {
 	return nil
 }
 
-// thinking returns the settings of thinking, which may be missing.
+// thinking returns the thinking settings of a request, or nil if it has none.
 func thinking(b *body) object {
 	settings, _ := b.all["thinking"].(object)
 	return settings
 }
 
-// checkCount checks rule A14 for the number of messages.
+// checkCount checks rule A14: a request has at most 100,000 messages.
 func checkCount(b *body, _ Model) *Refusal {
 	if n := len(b.messages); n > maxMessages {
 		return refuse("A14", "messages: too many messages: %d > %d maximum", n, maxMessages)
@@ -56,7 +57,7 @@ func checkCount(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// checkOpening checks rule A1.
+// checkOpening checks rule A1: the first message is of the user.
 func checkOpening(b *body, _ Model) *Refusal {
 	if b.messages[0].role != roleUser {
 		return refuse("A1", "messages: first message must use the user role")
@@ -64,7 +65,8 @@ func checkOpening(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// checkEmpty checks rule A10.
+// checkEmpty checks rule A10: no text and no message is empty, see [mayBeEmpty] for the
+// exceptions.
 func checkEmpty(b *body, _ Model) *Refusal {
 	for _, s := range b.system {
 		if kind(s) == "text" && text(s, "text") == "" {
@@ -91,7 +93,8 @@ func mayBeEmpty(m message, last bool) bool {
 	return m.role == roleAssistant && last || m.role == roleSystem && m.settings
 }
 
-// checkText checks a text block. Blank text is refused only beside a result.
+// checkText refuses a text block that is empty or has only white space, and an empty text
+// inside a result.
 func checkText(block object) *Refusal {
 	if kind(block) == "text" && strings.TrimFunc(text(block, "text"), unicode.IsSpace) == "" {
 		if text(block, "text") == "" {
@@ -107,7 +110,8 @@ func checkText(block object) *Refusal {
 	return nil
 }
 
-// checkSystem checks rule A15. Successive messages of one role count as one.
+// checkSystem checks rule A15: a system message inside the conversation stands after a user
+// message, and is last or before a reply. Successive messages of one role count as one.
 func checkSystem(b *body, m Model) *Refusal {
 	for i, msg := range b.messages {
 		if msg.role != roleSystem {
@@ -145,7 +149,7 @@ func isServerResult(block object) bool {
 	return strings.HasSuffix(kind(block), "_tool_result") && text(block, "tool_use_id") != ""
 }
 
-// checkIDs checks rule A16.
+// checkIDs checks rule A16: no two tool calls have the same id.
 func checkIDs(b *body, _ Model) *Refusal {
 	seen := make(map[string]bool)
 	for i, m := range b.messages {
@@ -163,8 +167,9 @@ func checkIDs(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// checkCalls checks the rules A2, A4 and A5. The place of the result, if there is one, decides
-// which of them is broken.
+// checkCalls checks that all results of a reply stand at the beginning of the next message. The
+// place of the first missing result decides which rule is broken: A2 if it is nowhere, A4 if it
+// is later in the next message, A5 if it is in another message.
 func checkCalls(b *body, _ Model) *Refusal {
 	for i, m := range b.messages {
 		var missing []string
@@ -198,8 +203,8 @@ func leadingResults(b *body, i int) []string {
 	return ids
 }
 
-// ruleOfMissing returns the rule that is broken because a result is not at the beginning of
-// message i.
+// ruleOfMissing returns which of the rules A2, A4 and A5 is broken if the result for the call
+// id is not at the beginning of message i.
 func ruleOfMissing(b *body, i int, id string) string {
 	for n := 0; i < len(b.messages) && b.messages[i].role == roleUser; n++ {
 		for _, block := range b.messages[i].content {
@@ -212,7 +217,7 @@ func ruleOfMissing(b *body, i int, id string) string {
 	return "A2"
 }
 
-// checkResults checks rule A3.
+// checkResults checks rule A3: each result is for a call in the message before.
 func checkResults(b *body, _ Model) *Refusal {
 	for i, m := range b.messages {
 		open := make(map[string]bool)
@@ -237,8 +242,9 @@ func checkResults(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// checkServerTools checks rule A6. A reply may continue in the next message, and at the end of
-// the conversation a call may lack its result.
+// checkServerTools checks rule A6: each call of a server tool has its result in the same reply.
+// A reply may be split into successive messages, and at the end of the conversation a call may
+// lack its result.
 func checkServerTools(b *body, _ Model) *Refusal {
 	open := make(map[string]string)
 	for i, m := range b.messages {
@@ -272,7 +278,8 @@ func unanswered(i int, open map[string]string) *Refusal {
 	return refuse("A6", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", i, open[id], id, open[id])
 }
 
-// checkEnd checks rule A12. A reply that waits for a server tool may continue.
+// checkEnd checks rule A12: the last message is no reply, unless the model continues replies or
+// the reply waits for a server tool.
 func checkEnd(b *body, m Model) *Refusal {
 	last := b.messages[len(b.messages)-1]
 	if last.role == roleAssistant && !m.Prefill && !endsInServerTool(last) {
@@ -281,7 +288,8 @@ func checkEnd(b *body, m Model) *Refusal {
 	return nil
 }
 
-// checkTurn checks rule A8, for a turn that the model has not finished.
+// checkTurn checks rule A8: with a thinking budget, a turn that the model has not finished
+// begins with thinking.
 func checkTurn(b *body, m Model) *Refusal {
 	if !m.Budget || text(thinking(b), "type") != "enabled" {
 		return nil
@@ -311,7 +319,8 @@ type mark struct {
 	hour bool
 }
 
-// checkMarks checks rule A11.
+// checkMarks checks rule A11: there are at most 4 cache marks, those of one hour come first,
+// and none is on thinking or empty text.
 func checkMarks(b *body, _ Model) *Refusal {
 	var marks []mark
 	var bad *Refusal

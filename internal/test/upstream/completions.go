@@ -148,7 +148,7 @@ func onlyResults(m message) bool {
 	return len(m.content) > 0
 }
 
-// waiting returns the ids of the calls that a request ends with.
+// waiting returns the ids of the calls in the last message, which have no results yet.
 func (b *body) waiting() (ids []string) {
 	if n := len(b.messages); n > 0 {
 		for _, block := range b.messages[n-1].content {
@@ -176,7 +176,7 @@ func (s *Server) composeChat(r *Request, in *reading, reply Reply, u *Usage) (*r
 				arguments = []byte("{}")
 			}
 			if err != nil {
-				return nil, fmt.Errorf("the input of %s: %w", block.Name, err)
+				return nil, fmt.Errorf("encode the input of %s: %w", block.Name, err)
 			}
 			if block.ID == "" {
 				block.ID = s.name("call")

@@ -32,7 +32,7 @@ func decompressed(encoding string, data []byte) ([]byte, error) {
 		defer r.Close()
 		from = r
 	default:
-		return nil, fmt.Errorf("content-encoding %q is not known", encoding)
+		return nil, fmt.Errorf("content-encoding %q is not known: use gzip, zstd or none", encoding)
 	}
 	return io.ReadAll(io.LimitReader(from, maxBytes+1))
 }

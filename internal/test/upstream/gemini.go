@@ -168,7 +168,7 @@ func (s *Server) composeGemini(r *Request, in *reading, reply Reply, u *Usage) (
 		case Call:
 			args, err := asObject(block.Input)
 			if err != nil {
-				return nil, fmt.Errorf("the input of %s: %w", block.Name, err)
+				return nil, fmt.Errorf("encode the input of %s: %w", block.Name, err)
 			}
 			call := object{"name": block.Name, "args": args}
 			if block.ID != "" {
@@ -179,7 +179,7 @@ func (s *Server) composeGemini(r *Request, in *reading, reply Reply, u *Usage) (
 				p["thoughtSignature"], signed = s.signGemini(p), true
 			}
 		default:
-			return nil, fmt.Errorf("a block of type %T", block)
+			return nil, fmt.Errorf("the Gemini API has no block of type %T: change the script", block)
 		}
 		parts = append(parts, p)
 		u.Output += tokens(len(read(object{"type": "tool_use", "input": p})))

@@ -75,7 +75,7 @@ func signature(part object) string {
 	return s
 }
 
-// of returns the results of find for the parts.
+// of calls find for each part and returns the results that are not nil.
 func (c geminiContent) of(find func(object) object) (all []object) {
 	for _, p := range c.parts {
 		if o := find(p); o != nil {
@@ -85,7 +85,7 @@ func (c geminiContent) of(find func(object) object) (all []object) {
 	return all
 }
 
-// geminiOf checks rule G0 and returns a request and its contents.
+// geminiOf checks rule G0, the form of a request, and returns the request and its contents.
 func geminiOf(request []byte) (object, []geminiContent, *Refusal) {
 	var whole any
 	if err := json.Unmarshal(request, &whole); err != nil {
@@ -124,8 +124,8 @@ func geminiOf(request []byte) (object, []geminiContent, *Refusal) {
 	return all, contents, nil
 }
 
-// checkGeminiParts refuses a content without parts (G6), and parts that break G7 or G9, or of G8
-// what one content alone can break. Each refusal quotes its rule.
+// checkGeminiParts checks the rules that one content can break alone: it has parts (G6), and
+// each part passes [checkGeminiPart].
 func checkGeminiParts(i int, c geminiContent) *Refusal {
 	if len(c.parts) == 0 {
 		return refuse("G6", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.", i)
@@ -138,7 +138,9 @@ func checkGeminiParts(i int, c geminiContent) *Refusal {
 	return nil
 }
 
-// checkGeminiPart checks the same rules for one part.
+// checkGeminiPart checks one part: it has data and no empty text (G6), calls and responses have
+// names and objects (G7), its signature is base64 (G8), and only the model calls and thinks
+// (G9).
 func checkGeminiPart(i, k int, role string, p object) *Refusal {
 	keys := data(p)
 	if len(keys) != 1 {
@@ -187,7 +189,8 @@ func isSignature(s string) bool {
 	return plain == nil || url == nil
 }
 
-// checkGeminiOrder checks the rules G2 to G5 for a content and the previous one.
+// checkGeminiOrder checks the rules G2 to G5 for a content and the previous one: no reply
+// follows another, and the responses directly after a reply are those to its calls.
 func checkGeminiOrder(before, c geminiContent) *Refusal {
 	asked := before.of(calling)
 	if before.role != "model" {

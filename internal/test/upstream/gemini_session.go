@@ -9,9 +9,9 @@ import (
 )
 
 // ResumedGemini returns the request of the Gemini API with which Gemini CLI resumes a chat
-// file. It replays the log of changes, leaves out text for the screen and the client's own text
-// at the beginning of a session, and moves calls and results beside a reply behind it. It does
-// not imitate the client's repairs.
+// file. It replays the log of changes. It leaves out text for the screen and the client's own
+// text at the beginning of a session. Calls and results that the file has beside a reply become
+// parts after the reply. It does not imitate the client's repairs.
 func ResumedGemini(file []byte) ([]byte, error) {
 	var order []string
 	messages := make(map[string]object)
@@ -53,7 +53,7 @@ func ResumedGemini(file []byte) ([]byte, error) {
 		contents = append(contents, geminiTurns(messages[id])...)
 	}
 	if len(contents) == 0 {
-		return nil, errors.New("no message speaks")
+		return nil, errors.New("the chat file has no message of the conversation")
 	}
 	return json.Marshal(object{"contents": contents})
 }

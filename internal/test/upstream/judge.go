@@ -65,7 +65,8 @@ func modelOrNewest(name string) Model {
 	return Model{Name: name, System: true, Bound: true}
 }
 
-// checkCompaction checks rule A17.
+// checkCompaction checks rule A17: a compaction of the provider stands in a reply and has
+// content.
 func checkCompaction(b *body) *Refusal {
 	for i, m := range b.messages {
 		for k, block := range m.content {
@@ -83,10 +84,11 @@ func checkCompaction(b *body) *Refusal {
 	return nil
 }
 
-// JudgeKept returns a change by a smaller request of the Messages API that is not allowed: of
-// an argument of a call, of thinking, of a block that only the provider can read or write, or
-// of the text before thinking that is bound to it. Blocks may be missing, except for the last
-// compaction of the provider.
+// JudgeKept compares a request of the Messages API with the original from which blocks were
+// removed, and returns the first change that is not allowed (rules K1 to K4), or nil. The
+// arguments of calls, thinking, and blocks that only the provider can read must be unchanged,
+// and so must everything before thinking that is bound to it. The last compaction of the
+// provider must not be missing.
 func JudgeKept(original, request []byte) *Refusal {
 	was, r := decode(original, "model", "max_tokens")
 	if r != nil {
@@ -269,7 +271,8 @@ func endsInReply(format string, data []byte) (ends, known bool) {
 	return false, false
 }
 
-// judge judges a conversation without its original.
+// judge judges a conversation by the rules of its format, without comparing it with an
+// original.
 func judge(format string, data []byte) *Refusal {
 	switch format {
 	case "openai":

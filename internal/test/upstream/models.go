@@ -15,7 +15,7 @@ type Model struct {
 	Sampling bool // takes temperature, top_p and top_k (A13)
 	Budget   bool // takes a thinking budget (A8, A13)
 	System   bool // takes system messages inside the conversation (A15)
-	Bound    bool // preserves thinking: it is bound to what stood before it (A9)
+	Bound    bool // preserves thinking, which is bound to everything before it (A9)
 
 	Window int // most tokens of a request
 	Cache  CacheRule

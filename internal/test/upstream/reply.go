@@ -54,8 +54,8 @@ func (s *Server) compose(b *body, r Reply, p prefix, gone []dropped, u *Usage) (
 	return a, nil
 }
 
-// block makes a block of a message, or returns nil if it is left out. For the prefix, it has
-// the form that a decoder returns.
+// block makes a block of a message, or returns nil if the request asks for no thinking and the
+// block is thinking.
 func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 	switch block := block.(type) {
 	case Text:
@@ -77,14 +77,14 @@ func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 	case Call:
 		input, err := asObject(block.Input)
 		if err != nil {
-			return nil, fmt.Errorf("the input of %s: %w", block.Name, err)
+			return nil, fmt.Errorf("encode the input of %s: %w", block.Name, err)
 		}
 		if block.ID == "" {
 			block.ID = s.name("toolu")
 		}
 		return object{"type": "tool_use", "id": block.ID, "name": block.Name, "input": input}, nil
 	}
-	return nil, fmt.Errorf("a block of type %T", block)
+	return nil, fmt.Errorf("the Messages API has no block of type %T: change the script", block)
 }
 
 // thinks reports whether the model thinks for a request. Models that preserve thinking do by
@@ -158,7 +158,8 @@ func split(block object) (empty object, deltas []object) {
 // piece is the size of a delta, in bytes. Real ones are smaller.
 const piece = 512
 
-// pieces cuts a text between characters.
+// pieces returns deltas of the type delta that together have the text s in the named field. It
+// cuts s between characters.
 func pieces(delta, field, s string) []object {
 	var list []object
 	for len(s) > 0 {

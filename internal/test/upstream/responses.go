@@ -238,7 +238,8 @@ func (s *Server) composeResponses(r *Request, in *reading, reply Reply, u *Usage
 	return &response{kind: streamType, frames: frames(responseEvents(res, output, last))}, nil
 }
 
-// store stores the items up to a response, and which reasoning came before each of its items.
+// store stores the items up to and including a response, and, for each item of the response,
+// the reasoning before it.
 func (s *Server) store(id string, before, output []object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -307,12 +308,12 @@ func (s *Server) item(model string, block Block, p prefix) (object, error) {
 		item["type"], item["id"] = "function_call", s.name("fc")
 		input, err := asObject(block.Input)
 		if err != nil {
-			return nil, fmt.Errorf("the input of %s: %w", block.Name, err)
+			return nil, fmt.Errorf("encode the input of %s: %w", block.Name, err)
 		}
 		item["arguments"] = read(object{"type": "tool_use", "input": input})
 		return item, nil
 	}
-	return nil, fmt.Errorf("a block of type %T", block)
+	return nil, fmt.Errorf("the Responses API has no block of type %T: change the script", block)
 }
 
 // responseEvents returns a response as a stream.
@@ -376,8 +377,8 @@ func (s *Server) failedResponse(model string, r *Refusal) *response {
 	})}
 }
 
-// compact answers a request to compact the input: with the user's words, and an item in place
-// of everything else that only the server can read.
+// compact answers a request to compact the input. The answer has the user's words, and one item
+// in place of everything else, which only the server can read.
 func (s *Server) compact(r *Request) (*response, *Refusal) {
 	in, refusal := s.begin(r, s.readResponses)
 	if refusal != nil {
@@ -402,7 +403,7 @@ func (s *Server) compact(r *Request) (*response, *Refusal) {
 	}), nil
 }
 
-// countResponses answers a request for the length of an input.
+// countResponses answers a request to count the tokens of an input.
 func (s *Server) countResponses(r *Request) (*response, *Refusal) {
 	if _, refusal := s.begin(r, s.readResponses); refusal != nil && refusal.Rule != "W" {
 		return nil, refusal

@@ -42,7 +42,7 @@ func JudgeResponses(request []byte) *Refusal {
 type responsesBody struct {
 	items     []object
 	model     string
-	elsewhere bool
+	elsewhere bool   // the server holds a part of the history
 	frame     object // everything but the items
 }
 
@@ -98,7 +98,8 @@ func byModel(it object) bool {
 	return !strings.HasSuffix(kind(it), "_output") && kind(it) != "mcp_approval_response"
 }
 
-// checkItem checks the rules R0, R4 and R6 for one item.
+// checkItem checks the rules R0, R4 and R6 for one item: its form, the beginning of its id, and
+// the fields that a call must have.
 func checkItem(i int, it object) *Refusal {
 	missing := func(rule, key string) *Refusal {
 		return refuse(rule, "Missing required parameter: 'input[%d].%s'.", i, key)
@@ -143,7 +144,7 @@ func checkItem(i int, it object) *Refusal {
 	return nil
 }
 
-// checkParts checks rule R0: a text, or a list of parts with types.
+// checkParts checks a part of rule R0: content is a text, or a list of parts with types.
 func checkParts(path string, content any) *Refusal {
 	switch content := content.(type) {
 	case string:
@@ -210,11 +211,12 @@ func checkOutputs(items []object) *Refusal {
 	return nil
 }
 
-// JudgeKeptResponses returns a change by a smaller request of the Responses API that is not
-// allowed: of an argument of a call, of reasoning, of an item that only the provider can read
-// or write, of the last compaction, or of reasoning before an item whose id requires it. For a
-// model that binds its reasoning, reasoning behind a change is not allowed either, because it
-// would be useless.
+// JudgeKeptResponses compares a request of the Responses API with the original from which items
+// were removed, and returns the first change that is not allowed (rules K1 to K4 and R8), or
+// nil. The arguments of calls, reasoning, and items that only the provider can read must be
+// unchanged. The last compaction, and the reasoning before an item whose id requires it, must
+// not be missing. If the model binds its reasoning, everything before reasoning must be
+// unchanged.
 func JudgeKeptResponses(original, request []byte) *Refusal {
 	was, r := responsesOf(original)
 	if r != nil {

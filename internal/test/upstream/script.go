@@ -6,7 +6,6 @@ import "math"
 //
 // A request is answered by the first step of the script that is not used up and whose When is
 // true. So a script without When is the course of one conversation, reply by reply.
-// the course of one conversation, reply by reply.
 type Step struct {
 	Name string // shown in [Request.Step]
 
@@ -102,7 +101,8 @@ func newScript(steps []Step) *script {
 	return s
 }
 
-// next uses up the step that answers a request, if there is one.
+// next returns the first step for the request r that is not used up, and counts its use. It
+// returns false if there is none.
 func (s *script) next(r *Request) (Step, bool) {
 	for i, step := range s.steps {
 		when := step.When

@@ -17,8 +17,8 @@ import (
 // maxBytes is the largest body, by rule A14.
 const maxBytes = 32 << 20
 
-// controls is the beta with which a client chooses how to treat thinking that is bound to
-// something else.
+// controls is the name of the beta feature with which a client chooses whether the server
+// refuses or drops thinking that is bound to other messages.
 const controls = "thinking-binding-controls-2026-08-01"
 
 // Options are the settings of a [Server]. The zero value has no script.
@@ -313,7 +313,7 @@ func (s *Server) readAnthropic(r *Request) (*reading, *Refusal) {
 	return in, refusal
 }
 
-// note records the properties of a request.
+// note records the content and the length of a request.
 func (s *Server) note(r *Request, in *reading) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -451,7 +451,7 @@ func (s *Server) play(r *Request) Reply {
 	return step.Reply
 }
 
-// count answers a request for the length of a request for a message.
+// count answers a request to count the tokens of a request for a message.
 func (s *Server) count(r *Request) (*response, *Refusal) {
 	r.Kind = KindCount
 	if _, refusal := s.begin(r, s.readAnthropic); refusal != nil && refusal.Rule != "W" {

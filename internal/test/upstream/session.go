@@ -48,7 +48,7 @@ func Resumed(file []byte) ([]byte, error) {
 		}
 	}
 	if leaf == nil {
-		return nil, fmt.Errorf("no row speaks")
+		return nil, fmt.Errorf("the session file has no row with a message of the conversation")
 	}
 	on := make(map[*row]bool)        // rows of the chain
 	replies := make(map[string]bool) // ids of replies
@@ -80,7 +80,8 @@ func Resumed(file []byte) ([]byte, error) {
 	return json.Marshal(resumedRequest(chain))
 }
 
-// idsOf returns the values of key in the blocks of type of.
+// idsOf returns the values of the field key in all blocks of the message m that have the type
+// of.
 func idsOf(m object, of, key string) (ids []string) {
 	for _, v := range contentOf(m) {
 		if block, ok := v.(object); ok && kind(block) == of {
@@ -90,8 +91,8 @@ func idsOf(m object, of, key string) (ids []string) {
 	return ids
 }
 
-// resumedRequest makes a request of rows. It puts results before other content of their
-// message, as the client does.
+// resumedRequest makes a request of the rows in chain. In each message it puts results before
+// other content, as the client does.
 func resumedRequest(chain []*row) object {
 	model := "claude-sonnet-4-5"
 	var messages []object

@@ -16,7 +16,7 @@ type unit struct {
 	sum    [sha256.Size]byte // digest of the unit and everything before it
 	tokens int
 	mark   time.Duration // lifetime of an entry that ends here; 0 without a mark
-	loose  bool          // whether it is outside the prefix
+	loose  bool          // the unit is sent once and not cached; later units do not depend on it
 }
 
 // A chain is the units of a request, in the order in which the model reads them.
@@ -50,7 +50,8 @@ func tokens(size int) int { return (2*size + 6) / 7 }
 // mediaTokens is the estimated size of a picture or a document.
 const mediaTokens = 1500
 
-// mediaIn returns the size of the pictures and documents in a value as JSON, and their number.
+// mediaIn returns the number of pictures and documents in a JSON value, and the bytes that they
+// take in it.
 func mediaIn(value any) (size, n int) {
 	switch value := value.(type) {
 	case []any:
@@ -80,7 +81,7 @@ func (c chain) total(n int) (sum int) {
 	return sum
 }
 
-// fixed returns the units of the prefix.
+// fixed returns the units that are not loose.
 func (c chain) fixed() chain {
 	return slices.DeleteFunc(slices.Clone(c), func(u unit) bool { return u.loose })
 }
