@@ -179,7 +179,7 @@ func scanBlock(cells map[transcript.BlockID][]store.CellID) func(pgx.Rows) (*sto
 			return nil, err
 		}
 		if err := json.Unmarshal([]byte(tools), &b.Tools); err != nil {
-			return nil, fmt.Errorf("block %s: tools: %w: %w", b.ID, store.ErrCorrupt, err)
+			return nil, fmt.Errorf("block %s: %w: its list of tools cannot be parsed: %w", b.ID, store.ErrCorrupt, err)
 		}
 		b.Cells = cells[b.ID]
 		return &b, nil
