@@ -72,9 +72,10 @@ type Calls interface {
 	// Record writes calls durably, all or none. A call in the state
 	// CallIntent begins; if its id exists, Record fails with ErrConflict. A
 	// call in another state ends the recorded call with its id: only ID, State,
-	// Ended and Outcome are used. Record then fails with ErrNotFound if no call with that id was
-	// begun, and with ErrConflict if it has ended, except that CallUnknown
-	// may change to another state. It refuses invalid calls and repeated ids.
+	// Ended and Outcome are used. Record then fails with ErrNotFound if no call
+	// with that id was begun, and with ErrConflict if it has ended, except that
+	// CallUnknown may change to another state. It refuses invalid calls and
+	// repeated ids.
 	Record(ctx context.Context, scope governance.Scope, calls []Call) error
 
 	// Calls yields the selected calls by Seq, the last first.

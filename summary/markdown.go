@@ -39,7 +39,7 @@ func (s *Summary) Markdown() string {
 	return b.String()
 }
 
-// text returns a field of the metadata as text in Markdown. Zero gives "".
+// text returns the value of a field of the metadata as text in Markdown, or "" if the value is zero.
 func (f *metaField) text() string {
 	switch v := f.value.(type) {
 	case *string:
@@ -107,7 +107,7 @@ func (s *Summary) lines(sec Section) []string {
 	return lines
 }
 
-// noneLines are the forms that a list takes whose only entry is None.
+// noneLines are the lines that a list may consist of in Markdown if its only entry is [None].
 var noneLines = []string{"- " + None, "1. " + None, "- `" + None + "`", "- **" + None + "**"}
 
 // lines returns a file in Markdown: path and changes on one line or, if the changes could not

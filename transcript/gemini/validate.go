@@ -15,7 +15,7 @@ import (
 // Skipped is the signature that the vendor documents for calls without a model's signature.
 const Skipped = "skip_thought_signature_validator"
 
-// otherSkipped is the second documented value.
+// otherSkipped is the other signature that the vendor documents for this purpose.
 const otherSkipped = "context_engineering_is_the_way_to_go"
 
 // Validate implements [transcript.Format].
