@@ -215,7 +215,7 @@ var (
 	tailEscaped = lazy.Regexp(`\\\[[0-9a-f]{8,64}\]$`)
 )
 
-// escapeTail escapes the end of a text that would be read as a source.
+// escapeTail escapes the end of a text if [Parse] would read it as a source, such as "[3f2a91bc]".
 func escapeTail(text string) string {
 	if at := tailBracket.Get().FindStringIndex(text); at != nil {
 		return text[:at[0]] + `\` + text[at[0]:]

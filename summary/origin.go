@@ -89,7 +89,7 @@ func (c *checker) length() {
 		n += utf8.RuneCountInString(e.Text)
 	}
 	if of := utf8.RuneCountInString(c.src.Text); n > max(of, 400) {
-		c.add("", "", ruleLonger, "the summary has %d characters, what it is of has %d", n, of)
+		c.add("", "", ruleLonger, "the summary has %d characters, more than the %d of its source", n, of)
 	}
 }
 
@@ -98,7 +98,7 @@ func (c *checker) files() {
 	for _, p := range c.src.Changed {
 		want := cleanPath(p)
 		if !slices.ContainsFunc(c.s.Files, func(f File) bool { return samePath(cleanPath(f.Path), want) }) {
-			c.add(SectionFiles, p, ruleFile, "it was changed and is not there")
+			c.add(SectionFiles, p, ruleFile, "the file was changed, but the section does not list it")
 		}
 	}
 }

@@ -235,7 +235,8 @@ func (r *repair) unused(id string, taken map[string]bool) string {
 	}
 }
 
-// samePart reports whether a call or result kept its id.
+// samePart reports whether a and b, two states of the same part, have the same id. It returns true
+// for parts that are neither calls nor results.
 func samePart(a, b Part) bool {
 	switch a := a.(type) {
 	case ToolCall:

@@ -19,7 +19,7 @@ import (
 // A call is the state of one HTTP request while it is answered.
 type call struct {
 	name   string // name of the operation
-	id     string // of the request, as in the log
+	id     string // id of the request, which the log has, too
 	engine *carrel.Engine
 	grant  *governance.Grant
 	scope  governance.Scope

@@ -78,7 +78,7 @@ type scopeFeed struct {
 	scope   governance.Scope
 	version store.Version
 	last    time.Time
-	from    time.Time // older events were sent before
+	from    time.Time // events before this time are left out, because the client has them
 	known   map[transcript.SessionID]store.Revision
 }
 
