@@ -122,7 +122,7 @@ type ContextOutcome struct {
 
 // A Pick selects artifacts by one of its fields.
 type Pick struct {
-	Prefix  string // of the id
+	Prefix  string // beginning of the id
 	Address string
 	Status  Status
 	Cells   []CellID // artifacts with one of these cells as content
@@ -196,7 +196,7 @@ func (u *Update) Validate() error {
 		case !a.Status.valid():
 			return fmt.Errorf("artifact %s: no such status: %q", a.ID, a.Status)
 		case a.Content == "" || a.About == "":
-			return fmt.Errorf("artifact %s needs a cell for its content and one for its metadata", a.ID)
+			return fmt.Errorf("artifact %s needs a cell for its content and one for its metadata: set Content and About", a.ID)
 		}
 		seen[a.ID] = true
 	}
@@ -207,7 +207,7 @@ func (u *Update) Validate() error {
 	}
 	switch {
 	case u.Outcome != nil && u.Outcome.Manifest == "":
-		return errors.New("the outcome names no manifest")
+		return errors.New("the outcome names no manifest: set its field Manifest")
 	case u.Entry.ID == "":
 		return errors.New("the log entry has no id")
 	}

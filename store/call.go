@@ -44,15 +44,16 @@ type CallFilter struct {
 	Open    bool                 // calls in the state CallIntent
 	ID      string               // the call with this id, unless empty
 	Before  int64                // calls with a lower Seq, unless 0
-	Limit   int                  // at most so many, the latest; 0 or less means all
+	Limit   int                  // largest number of calls, of which the latest are selected; 0 or less means all
 }
 
 // A Rewrite is a text that was sent to a model in place of messages of the
-// client. A session has one for each kind and chain; a later one replaces it.
+// client. A session has at most one rewrite of each kind for a chain: a new
+// one replaces the earlier one.
 type Rewrite struct {
-	Chain    digest.Digest // chain over the client's messages, up to the last replaced one
+	Chain    digest.Digest // chain: digest over the client's messages, up to the last replaced one
 	Kind     RewriteKind
-	Epoch    int    // epoch in which it was made; 0 before the first head
+	Epoch    int    // number of the epoch in which it was made: each RewriteHead begins one; 0 before the first
 	Messages int    // number of messages in the chain, at least 1
 	Cell     CellID // cell of kind CellSent with the sent bytes
 }
@@ -70,10 +71,11 @@ const (
 type Calls interface {
 	// Record writes calls durably, all or none. A call in the state
 	// CallIntent begins; if its id exists, Record fails with ErrConflict. A
-	// call in another state ends: only its id, state, Ended and Outcome are
-	// used. Record then fails with ErrNotFound if no call with that id was
-	// begun, and with ErrConflict if it has ended, except that CallUnknown
-	// may change to another state. It refuses invalid calls and repeated ids.
+	// call in another state ends the recorded call with its id: only ID, State,
+	// Ended and Outcome are used. Record then fails with ErrNotFound if no call
+	// with that id was begun, and with ErrConflict if it has ended, except that
+	// CallUnknown may change to another state. It refuses invalid calls and
+	// repeated ids.
 	Record(ctx context.Context, scope governance.Scope, calls []Call) error
 
 	// Calls yields the selected calls by Seq, the last first.
@@ -101,16 +103,16 @@ func ValidateCalls(calls []Call) error {
 		case !ended && c.Begun.IsZero():
 			return fmt.Errorf("call %s has no begin time", c.ID)
 		case ended == c.Ended.IsZero():
-			return fmt.Errorf("call %s is %s: a call has an end time once it has ended, and none before", c.ID, c.State)
+			return fmt.Errorf("call %s is %s: a call has an end time in every state except %s", c.ID, c.State, CallIntent)
 		case !ended && c.Outcome != nil:
-			return fmt.Errorf("call %s has an outcome and has not ended", c.ID)
+			return fmt.Errorf("call %s has an outcome in the state %s: a call has none before it has ended", c.ID, c.State)
 		}
 		seen[c.ID] = true
 	}
 	return nil
 }
 
-// Ends reports whether c is a valid end of a call in the present state.
+// Ends reports whether c may end a call whose recorded state is present.
 func (c *Call) Ends(present CallState) bool {
 	return present == CallIntent || present == CallUnknown && c.State != CallUnknown
 }
@@ -130,8 +132,8 @@ func (s CallState) valid() bool {
 	}
 }
 
-// validateRewrites returns the first error in the rewrites of a change. brought has the kinds of
-// the cells that the change adds.
+// validateRewrites returns the first error in the rewrites of a change. brought has the kind of
+// each cell that the change adds or adopts.
 func validateRewrites(rewrites []Rewrite, brought map[CellID]CellKind) error {
 	type key struct {
 		kind  RewriteKind
@@ -150,7 +152,7 @@ func validateRewrites(rewrites []Rewrite, brought map[CellID]CellKind) error {
 		case r.Epoch < 0 || r.Messages < 1:
 			return fmt.Errorf("rewrite %d of the change has epoch %d and %d messages: want at least 0 and 1", i+1, r.Epoch, r.Messages)
 		case brought[r.Cell] != CellSent:
-			return fmt.Errorf("rewrite %d of the change: the change adds no cell %s of kind %q", i+1, r.Cell, CellSent)
+			return fmt.Errorf("rewrite %d of the change: the change adds no cell %s of kind %q, which has the sent bytes", i+1, r.Cell, CellSent)
 		}
 		seen[key{r.Kind, r.Chain}] = true
 	}

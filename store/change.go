@@ -67,9 +67,9 @@ func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 	case seen[c.ID]:
 		return fmt.Errorf("cell %s is twice in the %s", c.ID, of)
 	case c.Gone:
-		return fmt.Errorf("cell %s of the %s is purged", c.ID, of)
+		return fmt.Errorf("cell %s of the %s is marked as gone: only AddCells takes purged cells", c.ID, of)
 	case !c.Holds():
-		return fmt.Errorf("cell %s: the commitment was not computed from this body and salt", c.ID)
+		return fmt.Errorf("cell %s: the commitment was not computed from this body and salt: use digest.Commit", c.ID)
 	}
 	seen[c.ID] = true
 	return nil

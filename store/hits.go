@@ -16,9 +16,9 @@ import (
 // artifacts with both of the two rarest frequent words are searched among the
 // newest 100,000 artifacts.
 //
-// last is the position of the last artifact of the scope. newest returns the
-// positions of artifacts after position after that have all of the words: the
-// newest ones, at most most, in any order.
+// last is the position of the last artifact of the scope. The driver's function
+// newest returns the positions of artifacts that have all of the words and a
+// position above after: the newest of these, at most most, in any order.
 func FindHits(terms []string, limit int, last int64, newest func(words []string, after int64, most int) ([]int64, error)) ([]int64, error) {
 	const unit, together = 1 << 40, 100_000
 	most := max(limit, int(min(max(last/20, 200), 1000)))

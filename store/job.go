@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// ErrTaken means that another process does the job. It is an [ErrBusy].
+// ErrTaken means that another process does the job. It wraps [ErrBusy].
 var ErrTaken = fmt.Errorf("%w: another process does the job", ErrBusy)
 
 // A Job is work that takes several writes, such as the purge of a session. One process at a time
@@ -16,33 +16,35 @@ var ErrTaken = fmt.Errorf("%w: another process does the job", ErrBusy)
 type Job struct {
 	Scope governance.Scope
 	Name  string           // says what is done, such as "purge session s1"
-	Mark  string           // random; of the process that does it
+	Mark  string           // random text that identifies the process that does it
 	Actor governance.Actor // who asked for it
 	Data  []byte           // JSON: ids that whoever finishes the work must know; no text
 }
 
-// Jobs stores jobs that have begun and not ended. A process has a job for a limited time by the
-// clock of the database, and has to keep it. When the time is over, any other process can take
-// the job, with a mark of its own.
+// Jobs stores jobs that have begun and not ended. A process has a job for a limited time, by the
+// clock of the database, and calls KeepJob again and again to extend it. When the time is over, any
+// other process can take the job, with a mark of its own.
 //
-// If the context of an Apply or Update has a job of the same scope, see [WithJob], it fails with
-// ErrTaken and writes nothing unless the job still has the same mark at its commit. So a process
-// that was stopped for longer than its time cannot write late.
+// If a process calls Apply or Update with a context that has a job of the same scope, see [WithJob],
+// the call fails with ErrTaken and writes nothing unless the job is still recorded with the same
+// mark at the commit. A process that was stopped for too long can therefore not write late.
 type Jobs interface {
-	// BeginJob records a job and gives it to j.Mark for a time. If it is recorded already,
-	// BeginJob takes it if nobody has it, and else fails with ErrTaken. It returns the job as
-	// recorded, with the actor and the data of whoever began it.
+	// BeginJob records the job j and gives it to the process with j.Mark for the duration d. If
+	// a job with this name is recorded already, BeginJob takes that job over if its time is
+	// over, and otherwise fails with ErrTaken. It returns the job as it is recorded, with the
+	// actor and the data of the process that began it.
 	BeginJob(ctx context.Context, j *Job, d time.Duration) (*Job, error)
 
-	// KeepJob gives a job to j.Mark for a time from now on, or with 0 leaves it to any other
-	// process. It fails with ErrTaken if another mark has the job, or if it has ended.
+	// KeepJob extends the time of a job to d from now on. If d is 0, it releases the job to any
+	// process. It fails with ErrTaken if a process with another mark has the job, or if the job
+	// has ended.
 	KeepJob(ctx context.Context, j *Job, d time.Duration) error
 
-	// EndJob deletes a job. It fails with ErrTaken if another mark has it, and does nothing if
-	// it is not recorded.
+	// EndJob deletes a job. It fails with ErrTaken if a process with another mark has the job,
+	// and does nothing if the job is not recorded.
 	EndJob(ctx context.Context, j *Job) error
 
-	// OpenJobs returns the jobs of a scope that nobody has, ordered by name.
+	// OpenJobs returns the jobs of a scope that no process has at present, ordered by name.
 	OpenJobs(ctx context.Context, scope governance.Scope) ([]Job, error)
 }
 

@@ -9,9 +9,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Movable has what a copy of a whole store needs and no other role has: it lists records that the
-// others return only for given keys, and adds cells with their history. It is not part of [Store]:
-// only the owner of the store has this role, and a guarded store does not.
+// Movable has the methods that only the copying of a whole store needs: they list all records of
+// kinds that other methods return only for given keys, and add cells with their edges, also purged
+// ones. It is not part of [Store]: only the owner of the store has this role, and a guarded store
+// does not.
 type Movable interface {
 	// AllCells returns the ids of all cells of a scope in order, also of purged cells.
 	AllCells(ctx context.Context, scope governance.Scope) ([]CellID, error)
@@ -37,7 +38,7 @@ func ValidateMoved(cells []Cell) error {
 		c := cells[i]
 		if c.Gone {
 			if c.Salt != [len(c.Salt)]byte{} || c.Body != nil {
-				return fmt.Errorf("cell %s is purged and has a salt or a body", c.ID)
+				return fmt.Errorf("cell %s is purged but has a salt or a body: both must be empty", c.ID)
 			}
 			c.Gone, c.Commit = false, (&Cell{Kind: c.Kind}).commit()
 		}

@@ -22,7 +22,7 @@ type Request struct {
 	Scope   governance.Scope
 	Actor   governance.Actor
 	Key     string
-	Attempt string        // random; differs for each attempt at the same request
+	Attempt string        // random text that differs for each attempt at the same request
 	Asking  digest.Digest // digest of the content of the request
 	Time    time.Time     // UTC, whole milliseconds
 	Outcome []byte        // ids and figures of the result; nil while it is not known
@@ -32,10 +32,10 @@ type Request struct {
 // processes on several machines can have its store open. It is not part of [Store], and a
 // guarded store does not have it.
 //
-// If the context of an Apply or Update has a request of the same scope, see [WithRequest], the
-// first of them records the request in the transaction of its write: the store knows the request
-// if and only if the write was made. If another attempt has recorded the same request less than
-// RequestTime before, Apply and Update fail with ErrRepeated and write nothing.
+// Calls of Apply and Update may have a context with a request of the same scope, see [WithRequest].
+// The first such call records the request in the transaction of its write, so the store knows the
+// request if and only if the write was made. If another attempt has recorded the same request less
+// than RequestTime before, the call fails with ErrRepeated and writes nothing.
 type Requests interface {
 	// Request returns a recorded request, or ErrNotFound.
 	Request(ctx context.Context, scope governance.Scope, actor governance.Actor, key string) (*Request, error)
@@ -43,8 +43,8 @@ type Requests interface {
 	// AllRequests returns the recorded requests of a scope, ordered by time, actor and key.
 	AllRequests(ctx context.Context, scope governance.Scope) ([]Request, error)
 
-	// SettleRequest durably records the outcome of r. It also records r itself if no write
-	// has. It changes nothing if another attempt has recorded the request. It deletes the
+	// SettleRequest durably records the outcome of r, and also r itself if no write has recorded
+	// it. It changes nothing if another attempt has recorded the request. It deletes the
 	// requests of the scope that are older than RequestTime.
 	SettleRequest(ctx context.Context, r *Request) error
 

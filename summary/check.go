@@ -154,11 +154,11 @@ func CheckText(raw string, src *Original) []Problem {
 	if src != nil {
 		prompt = src.Prompt
 		if len(src.Text) > 0 && utf8.RuneCountInString(s) > max(2*utf8.RuneCountInString(src.Text), 2000) {
-			c.add("", "", ruleLonger, "the draft is more than twice as long as what it is of")
+			c.add("", "", ruleLonger, "the draft is more than twice as long as its source")
 		}
 	}
 	if isTemplate(s, prompt) {
-		c.add("", text.Short(text.Fold(s), 80), RuleEcho, "the prompt was given back")
+		c.add("", text.Short(text.Fold(s), 80), RuleEcho, "the text repeats the prompt instead of answering it")
 	}
 	if err == nil || len(c.problems) > 0 {
 		return c.problems
@@ -188,7 +188,7 @@ func (c *checker) section(sec Section) {
 	s := c.s
 	if !s.said(sec) {
 		if sec != SectionArtifacts {
-			c.add(sec, "", ruleMissing, "%s is not said; where there is nothing, say %s", sec.title(), None)
+			c.add(sec, "", ruleMissing, "the section %s is missing; if it has no content, write %s", sec.title(), None)
 		}
 		return
 	}
@@ -197,7 +197,7 @@ func (c *checker) section(sec Section) {
 		return // no file was changed, so the list of files may be empty
 	}
 	if len(texts) == 0 || sec == SectionIntent && isNone(s.Intent) {
-		c.add(sec, "", ruleEmpty, "%s says nothing", sec.title())
+		c.add(sec, "", ruleEmpty, "the section %s has no content", sec.title())
 		return
 	}
 	seen := make(map[string]bool, len(texts))
@@ -208,7 +208,7 @@ func (c *checker) section(sec Section) {
 		}
 		c.entry(sec, t.text)
 		if key := norm(t.key); t.key != "" && seen[key] {
-			c.add(sec, t.key, ruleDuplicate, "it is there twice")
+			c.add(sec, t.key, ruleDuplicate, "the section has this entry twice")
 		} else {
 			seen[key] = true
 		}
@@ -219,7 +219,7 @@ func (c *checker) section(sec Section) {
 	if sec == sectionDecisions {
 		for _, d := range s.Decisions {
 			if strings.TrimSpace(d.Rationale) == "" && !isNone(d.Decision) {
-				c.add(sec, d.Decision, ruleRationale, "there is no rationale; where nobody gave one, say %q", NotStated)
+				c.add(sec, d.Decision, ruleRationale, "the decision has no rationale; if nobody gave one, write %q", NotStated)
 			}
 		}
 	}
@@ -270,7 +270,8 @@ func (s *Summary) texts(sec Section) []sectionText {
 	return list
 }
 
-// entry checks that a text is content: no placeholder, refusal, error, echo or order.
+// entry checks that a text has content: that it is no placeholder, no refusal of a model, no error of
+// a program, no repetition of the prompt and no order to the reader.
 func (c *checker) entry(sec Section, text string) {
 	if c.origin.quotes(text) {
 		return
@@ -290,9 +291,9 @@ func (c *checker) entry(sec Section, text string) {
 	case sec != sectionErrors && sec != SectionContext && sec != sectionBlockers && isFailure(text):
 		c.add(sec, text, RuleFailure, "an error of a provider or client is no content")
 	case isEcho(text, prompt):
-		c.add(sec, text, RuleEcho, "it repeats the prompt")
+		c.add(sec, text, RuleEcho, "the entry repeats the prompt")
 	case injected(text):
-		c.add(sec, text, ruleInjection, "a summary gives no orders to who reads it")
+		c.add(sec, text, ruleInjection, "the entry gives an order to the reader of the summary, which it must not")
 	}
 }
 
@@ -306,7 +307,7 @@ func (c *checker) intent() {
 	if c.src != nil && len(c.src.Asked) > 0 && !slices.ContainsFunc(c.src.Asked, func(text string) bool { return !isVague(text) }) {
 		return
 	}
-	c.add(SectionIntent, text.Fold(base), ruleVague, "it would fit any session; say what is to be made or found")
+	c.add(SectionIntent, text.Fold(base), ruleVague, "the intent would fit any session; write what is to be made or found in this one")
 }
 
 var placeholders = lazy.Words("tbd tba todo fixme xxx n/a na n.a ... … - -- — ? ?? unknown unspecified placeholder pending-content " +

@@ -182,7 +182,7 @@ func TestCheckWithoutSource(t *testing.T) {
 		t.Error(got)
 	}
 	got := Check(nil, nil)
-	if len(got) != 8 || got[0] != (Problem{SectionIntent, "", ruleMissing, "Session Intent is not said; where there is nothing, say None"}) {
+	if len(got) != 8 || got[0] != (Problem{SectionIntent, "", ruleMissing, "the section Session Intent is missing; if it has no content, write None"}) {
 		t.Error(got)
 	}
 }

@@ -339,7 +339,7 @@ func TestClausesThatComplete(t *testing.T) {
 		t.Errorf("written as %s, %v", got, err)
 	}
 	for _, tt := range []struct{ in, want string }{
-		{`[{"status":"pending","content":"a"}]`, "a"}, {`[{"text":"a","content":"b"}]`, "b"}, {`[{"content":"a","text":"b"}]`, "a"}, {`["a"]`, "a"}, {`{"x":[1],"plan":[{"step":"a"}],"todos":[]}`, "a"}, {`[{"content":7,"title":"a"}]`, "a"}, {`{"x":1}`, "error there is no list"}, {`{"todos":7}`, "error there is no list"},
+		{`[{"status":"pending","content":"a"}]`, "a"}, {`[{"text":"a","content":"b"}]`, "b"}, {`[{"content":"a","text":"b"}]`, "a"}, {`["a"]`, "a"}, {`{"x":[1],"plan":[{"step":"a"}],"todos":[]}`, "a"}, {`[{"content":7,"title":"a"}]`, "a"}, {`{"x":1}`, "error there is no list of to-dos"}, {`{"todos":7}`, "error there is no list of to-dos"},
 	} {
 		l, err := ParseTodos([]byte(tt.in))
 		got := ""

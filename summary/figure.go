@@ -11,7 +11,7 @@ import (
 // A figure is a number in a text, in millionths. Integers are the same on every machine.
 type figure int64
 
-// unit is the figure of one.
+// unit is the number 1 as a figure.
 const unit figure = 1_000_000
 
 // A figure has at most decimals places after the decimal point, and mostWhole before it.
@@ -37,7 +37,7 @@ func parseFigure(text string) (v figure, places int, ok bool) {
 }
 
 // half returns half a unit of the last decimal place: the largest rounding error of a
-// number with so many places.
+// number with that many decimal places.
 func half(places int) figure {
 	h := unit / 2
 	for range places {
@@ -46,7 +46,8 @@ func half(places int) figure {
 	return h
 }
 
-// times returns the product of two figures, cut off at the last place.
+// times returns the product of two figures, rounded down to a whole millionth, and false if the
+// product is too large for a figure.
 func (v figure) times(w figure) (figure, bool) {
 	high, low := bits.Mul64(uint64(v), uint64(w)) //nolint:gosec // no figure is negative
 	if high >= uint64(unit) {
@@ -56,8 +57,8 @@ func (v figure) times(w figure) (figure, bool) {
 	return figure(q), q <= 1<<63-1 //nolint:gosec // as it says
 }
 
-// isPart reports whether v, rounded to so many places, is the percentage that a is of b, or
-// the percentage by which a differs from b.
+// isPart reports whether v, which is rounded to a number of decimal places, is the percentage that
+// a is of b, or the percentage by which a differs from b.
 func (v figure) isPart(a, b figure, places int) bool {
 	if b == 0 {
 		return false
@@ -87,8 +88,8 @@ func figures(text string) []figure {
 	return list
 }
 
-// scales returns the divisors by which a number may have been converted to a unit, and
-// whether it may have been multiplied by a hundred, for percent.
+// scales returns the divisors that may have converted a number to a unit, such as 1000 and 1024
+// for "kb", and whether the number may have been multiplied by a hundred, for "%".
 func scales(unit string) (divided []figure, percent bool) {
 	switch unit {
 	case "%":
@@ -103,7 +104,8 @@ func scales(unit string) (divided []figure, percent bool) {
 	return nil, false
 }
 
-// rounds reports whether v, a number in unit of with so many places, is a rounding of w.
+// rounds reports whether v may be w, converted to the unit of and rounded to a number of decimal
+// places.
 func (v figure) rounds(w figure, places int, of string) bool {
 	near := func(a, b, off figure) bool { return max(a-b, b-a) <= off }
 	divided, percent := scales(of)
@@ -118,7 +120,7 @@ func (v figure) rounds(w figure, places int, of string) bool {
 	})
 }
 
-// dimensions has the short form of each unit that may be written out.
+// dimensions has the abbreviations of units by their full names, such as "ms" for "millisecond".
 var dimensions = lazy.Value[map[string]string]{Make: func() map[string]string {
 	m := make(map[string]string)
 	for group := range strings.FieldsSeq("b:byte ms:millisecond s:second min:minute h:hour d:day") {

@@ -17,23 +17,23 @@ type FitOptions struct {
 	// Size returns the tokens of a text. The default counts four characters as a token.
 	Size func(string) token.Count
 
-	// ID is what recalls the whole summary. With it, what is not shown is
-	// followed by "recall" and the ID.
+	// ID is the id with which a reader can recall the whole summary. If it is
+	// not empty, each mark for left out entries ends in "recall" and the ID.
 	ID string
 
-	// Newest is how many of the newest changes of a file outlast older ones.
-	// It is 3 if it is 0 or less.
+	// Newest is how many of the newest changes of a file are left out only
+	// after the older ones. The default, with 0 or less, is 3.
 	Newest int
 
 	// Bare leaves the sources out.
 	Bare bool
 }
 
-// An Elision says how much of a section is not shown.
+// An Elision says which entries of a section were left out.
 type Elision struct {
 	Section Section  `json:"section"`
 	Count   int      `json:"count"`
-	Digests []string `json:"digests"` // as [Statement.Digest], in the order in which they went
+	Digests []string `json:"digests"` // digests of the entries, as [Statement.Digest], in the order in which they were left out
 }
 
 // Fit returns the sections of s in Markdown, without header and metadata, in at
@@ -91,20 +91,20 @@ type fitting struct {
 	mark    func(n int) string
 	parts   []*fitPart
 	drops   []fitDrop
-	dropped int // how many of drops are gone
+	dropped int // number of drops that were carried out, from the first on
 
 	size  func(string) token.Count
-	total token.Count // of what is shown
-	marks map[int]token.Count
+	total token.Count         // tokens of the text that is shown
+	marks map[int]token.Count // sizes of marks, by the number in them
 }
 
 // A fitPart is a section: its lines, and how many of them are left out.
 type fitPart struct {
 	section Section
 	head    string
-	atEnd   bool // the mark stands behind the lines
+	atEnd   bool // the mark stands after the lines, not before them
 	lines   []*fitLine
-	gone    []string // digests
+	gone    []string // digests of the entries that are left out
 }
 
 // A fitLine is an entry: a head, parts that can be left out one by one, and a tail.
@@ -112,9 +112,9 @@ type fitLine struct {
 	head  string
 	subs  []fitSub
 	tail  string
-	drops bool // it can go
-	hide  bool
-	gone  int // how many of subs are
+	drops bool // the line may be left out
+	hide  bool // the line is left out
+	gone  int  // number of subs that are left out
 }
 
 type fitSub struct {
@@ -122,7 +122,7 @@ type fitSub struct {
 	hide bool
 }
 
-// dots replace the left out parts of a line.
+// dots stands for the parts of a line that are left out.
 const dots = ": …"
 
 // A fitDrop is one step of leaving out: a line, or its part sub if sub is not negative.
@@ -226,7 +226,8 @@ func (b *fitBuilder) source(source string) string {
 	return source
 }
 
-// line adds a line that is left out at a rank. A line with none set always stays.
+// line adds a line, which is left out at the given rank. If none is true, the line says [None] and
+// always stays.
 func (b *fitBuilder) line(p *fitPart, none bool, head string, rank int, text string) *fitLine {
 	l := &fitLine{head: head, tail: "\n", drops: !none}
 	if none {
@@ -239,8 +240,8 @@ func (b *fitBuilder) line(p *fitPart, none bool, head string, rank int, text str
 	return l
 }
 
-// prose adds the lines of a text, of which the first stays and the last but
-// one goes last.
+// prose adds the lines of a text. The first line always stays. The other lines are left out from
+// the last one upward.
 func (b *fitBuilder) prose(p *fitPart, text string, rank int) {
 	p.atEnd = true
 	for i, line := range strings.Split(text, "\n") {
@@ -297,9 +298,9 @@ func (b *fitBuilder) decision(p *fitPart, d Decision) {
 	b.ranks[rankRationales] = append(b.ranks[rankRationales], fitDrop{p, l, 0, short(d.Rationale)})
 }
 
-// fill drops everything and then takes back what is needed most, as long as it
-// fits: not only until it first does not, because the last of a section takes
-// its mark with it.
+// fill carries out all drops and then takes back as many of them as fit, from the last one on. It
+// does not stop at the first one that makes the text too long: when a section has nothing left out
+// any more, its mark goes, and the text may fit again.
 func (f *fitting) fill(size func(string) token.Count, limit token.Count) {
 	f.size = size
 	for i, p := range f.parts {
@@ -423,7 +424,7 @@ func (l *fitLine) render(b *strings.Builder) {
 	b.WriteString(l.tail)
 }
 
-// elisions returns the numbers of left out entries, in the order of the document.
+// elisions returns the entries that are left out, by section in the order of the document.
 func (f *fitting) elisions() []Elision {
 	var list []Elision
 	for _, p := range f.parts {

@@ -203,7 +203,7 @@ func readEntry(v json.RawMessage, field, need string, into map[string]*string) e
 		found = found || key == need
 	}
 	if !found {
-		return &SyntaxError{Field: field, Text: "it has no field " + need}
+		return &SyntaxError{Field: field, Text: "the entry has no field " + need}
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func readFile(v json.RawMessage, field string, f *File) error {
 		}
 	}
 	if f.Path == "" {
-		return &SyntaxError{Field: field, Text: "it has no field path"}
+		return &SyntaxError{Field: field, Text: "the entry has no field path"}
 	}
 	return nil
 }
@@ -331,7 +331,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// members returns the fields of an object in their order. A repeated field occurs repeatedly.
+// members returns the fields of an object in their order. A repeated field is returned each time.
 func members(v json.RawMessage, field string) ([]member, error) {
 	if k := kind(v); k != "an object" {
 		return nil, wrongType(v, field, "an object")

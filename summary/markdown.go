@@ -39,7 +39,7 @@ func (s *Summary) Markdown() string {
 	return b.String()
 }
 
-// text returns a field of the metadata as text in Markdown. Zero gives "".
+// text returns the value of a field of the metadata as text in Markdown, or "" if the value is zero.
 func (f *metaField) text() string {
 	switch v := f.value.(type) {
 	case *string:
@@ -107,7 +107,7 @@ func (s *Summary) lines(sec Section) []string {
 	return lines
 }
 
-// noneLines are the forms that a list takes whose only entry is None.
+// noneLines are the lines that a list may consist of in Markdown if its only entry is [None].
 var noneLines = []string{"- " + None, "1. " + None, "- `" + None + "`", "- **" + None + "**"}
 
 // lines returns a file in Markdown: path and changes on one line or, if the changes could not
@@ -215,7 +215,7 @@ var (
 	tailEscaped = lazy.Regexp(`\\\[[0-9a-f]{8,64}\]$`)
 )
 
-// escapeTail escapes the end of a text that would be read as a source.
+// escapeTail escapes the end of a text if [Parse] would read it as a source, such as "[3f2a91bc]".
 func escapeTail(text string) string {
 	if at := tailBracket.Get().FindStringIndex(text); at != nil {
 		return text[:at[0]] + `\` + text[at[0]:]

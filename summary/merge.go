@@ -25,7 +25,7 @@ type Edit struct {
 	Digest  string  `json:"digest"` // as [Statement.Digest]
 }
 
-// now begins the line of an intent that has the changed intent.
+// now begins the line below an intent that says what the intent has become.
 const now = "Now: "
 
 // Merge returns s merged with the newer summary next, and the edits: one for each

@@ -14,7 +14,7 @@ import (
 // An origin is the text of an [Original], prepared for searches.
 type origin struct {
 	lower   string   // the text in lower case
-	folded  string   // lower with single spaces
+	folded  string   // the text of lower with single spaces
 	squash  string   // the letters and digits of lower
 	numbers []string // the numbers in lower as written, sorted, without repetitions
 	values  []figure // the values of numbers, sorted, without repetitions
@@ -89,7 +89,7 @@ func (c *checker) length() {
 		n += utf8.RuneCountInString(e.Text)
 	}
 	if of := utf8.RuneCountInString(c.src.Text); n > max(of, 400) {
-		c.add("", "", ruleLonger, "the summary has %d characters, what it is of has %d", n, of)
+		c.add("", "", ruleLonger, "the summary has %d characters, more than the %d of its source", n, of)
 	}
 }
 
@@ -98,7 +98,7 @@ func (c *checker) files() {
 	for _, p := range c.src.Changed {
 		want := cleanPath(p)
 		if !slices.ContainsFunc(c.s.Files, func(f File) bool { return samePath(cleanPath(f.Path), want) }) {
-			c.add(SectionFiles, p, ruleFile, "it was changed and is not there")
+			c.add(SectionFiles, p, ruleFile, "the file was changed, but the section does not list it")
 		}
 	}
 }
@@ -285,7 +285,7 @@ func (o *origin) hasPath(n string, exact bool) bool {
 	return true
 }
 
-// alone reports whether the source has a name of a file without a directory.
+// alone reports whether the source has the file name n in a place where no directory precedes it.
 func (o *origin) alone(n string) bool {
 	for i := range places(o.lower, n, 1) {
 		if !wordAt(o.lower, i-1) && !wordAt(o.lower, i+len(n)) && (i == 0 || o.lower[i-1] != '/') {
@@ -315,7 +315,8 @@ func subjects(s string) []string {
 	return list
 }
 
-// besides returns the longer numbers of a text except n, and its names with digits, such as H4.
+// besides returns the names with digits, such as H4, and the numbers of three characters or more in
+// a text, except those that contain n or are a part of it.
 func besides(text, n string) []string {
 	return slices.DeleteFunc(figureWord.Get().FindAllString(strings.ToLower(text), -1), func(w string) bool {
 		return w == n || len(w) < 3 && digitAt(w, 0) || strings.Contains(w, n) || strings.Contains(n, w)
@@ -324,8 +325,8 @@ func besides(text, n string) []string {
 
 var figureWord = lazy.Regexp(`\d[\d,]*(?:\.\d+)?|[a-z]+\d+`)
 
-// near reports whether the source has a number within a few lines of one of the words in about.
-// It is for short numbers, because any long text has those.
+// near reports whether the source has the number n within a few lines of one of the words in about.
+// It is for short numbers, which any long text has somewhere by chance.
 func (o *origin) near(n string, about []string) bool {
 	const reach, most = 300, 2000 // bytes, occurrences
 	found, met := false, 0
@@ -344,7 +345,7 @@ func (o *origin) near(n string, about []string) bool {
 	return !found // it is written in another form, such as 1,204
 }
 
-// isNumber reports whether the number n at i is not part of a longer one.
+// isNumber reports whether the digits n at offset i are a whole number and not part of a longer one.
 func (o *origin) isNumber(i int, n string) bool {
 	return !digitAt(o.lower, i-1) && !digitAt(o.lower, i+len(n))
 }
@@ -391,10 +392,10 @@ func (o *origin) share(n string, about []string) bool {
 
 var percentWord = lazy.Regexp(`percent|per cent|pct|\bshare\b|_rate\b|%`)
 
-// derives reports whether a number may be computed from others: it is the sum of numbers beside
-// each other in the entry, or follows from two numbers of the entry or of one sentence of the
-// source about the same subject. It may be their sum or difference, if a word says so, or one
-// as a percentage of the other.
+// derives reports whether the number n, which has the unit of and stands in the entry text, may be
+// computed from other numbers. It may be the sum of numbers that stand beside each other in the
+// entry. Or it may follow from two numbers of the entry, or of one sentence of the source about the
+// same subject: as their sum or difference, if a word says so, or as one in percent of the other.
 func (o *origin) derives(n, of, text string) bool {
 	v, places, ok := parseFigure(n)
 	if !ok || v == 0 {
@@ -438,8 +439,8 @@ func (o *origin) derives(n, of, text string) bool {
 	return false
 }
 
-// speaksOf yields the sentences of lines with digits that have at least two of the words in
-// about. A very long text is no sentence.
+// speaksOf yields the sentences that have at least two of the words in about. It searches only
+// lines with digits, and skips very long lines and sentences.
 func (o *origin) speaksOf(about []string) iter.Seq[string] {
 	const long = 600 // bytes
 	return func(yield func(string) bool) {
@@ -475,11 +476,12 @@ var (
 // digitAt reports whether the byte at i is a digit.
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && '0' <= s[i] && s[i] <= '9' }
 
-// smallCount is the largest number that a writer may have counted.
+// smallCount is the largest number that a writer may have found by counting, whatever is counted.
 const smallCount = 12 * unit
 
-// hasNumber reports whether the source has a number or one that it is rounded from, or whether
-// it may be a count by the writer.
+// hasNumber reports whether the source has the number n or a number of which n is a rounding, or
+// whether n may be a count by the writer. of is the unit of n, behind is the text after n, and about
+// has the words of its subject.
 func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	n = plainNumber(n)
 	if of = strings.ToLower(of); of != "" && of != "%" && !text.IsUnit(of) {
@@ -526,6 +528,6 @@ var ordinary = lazy.Words("github gitlab javascript typescript oauth oauth2 post
 	"todo cli api sdk ci cd pr prs html css sql url urls ui ux vscode dockerfile docker golang restapi crud regex stdout stderr " +
 	"stdin localhost async runtime toolchain ipv4 ipv6 x86 arm64 amd64 p50 p95 p99 k8s")
 
-// auxiliary are words without a subject of their own.
+// auxiliary are words that say nothing about the subject of a text.
 var auxiliary = lazy.Words("do does did done doing has have had is are was were be been being still yet already currently now all the some any " +
 	"only just also again")

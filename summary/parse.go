@@ -42,7 +42,7 @@ func Parse(data []byte) (*Summary, error) {
 // noSection returns the error for a text without any section.
 func noSection(line int) *SyntaxError {
 	return &SyntaxError{
-		Line: line, Text: "there is no section of a summary",
+		Line: line, Text: "the text has no section of a summary",
 		Hint: `write headings such as "## Session Intent", or JSON with session_intent`,
 	}
 }
@@ -174,8 +174,7 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// readLine reads a line of the header or the metadata. A line that is neither
-// says nothing.
+// readLine reads a line of the header or of the metadata. It ignores other lines.
 func (m *Meta) readLine(line string) {
 	line = strings.TrimLeft(line, " \t-*>|")
 	key, value, ok := strings.Cut(strings.ReplaceAll(line, "**", ""), ":")

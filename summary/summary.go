@@ -99,9 +99,9 @@ func Sections() []Section {
 
 func (s Section) title() string { return titles[slices.Index(Sections(), s)] }
 
-// A Summary is an anchored summary with its metadata. Its JSON form is the
-// state that the skill publishes, with more fields; [Parse] reads that, this
-// package's own and its Markdown.
+// A Summary is an anchored summary with its metadata. Its JSON form has the
+// fields of the state that the skill publishes, and more. [Parse] reads this
+// form, the published one, and the Markdown of a summary.
 type Summary struct {
 	Intent    string     `json:"session_intent"`
 	Files     Files      `json:"files_modified,omitzero"`
@@ -332,8 +332,8 @@ var nones = []string{
 	"no files", "no files modified", "no files were modified", "no decisions", "no decisions made", "no next steps",
 }
 
-// norm returns a text as it is compared: in lower case, with single spaces and
-// without punctuation at its end.
+// norm returns the form in which texts are compared: in lower case, with single
+// spaces and without punctuation at the end.
 func norm(s string) string {
 	return strings.TrimRight(strings.ToLower(text.Fold(s)), " .,;:!")
 }

@@ -23,7 +23,7 @@ type Todo struct {
 	Status  string
 
 	read string       // the status as it was read
-	at   rawjson.Span // where that stands; empty if it does not
+	at   rawjson.Span // position of that status in the JSON; empty if there was none
 }
 
 // A TodoList is the todo list of an agent in JSON. Its text stays the same byte for
@@ -36,8 +36,7 @@ type TodoList struct {
 
 // ParseTodos reads a list, or an object that has one under todos, plan, tasks
 // or items. The wording of a to-do is its content, or else its step, task,
-// title, text or description. A list that cannot be read is a
-// [*SyntaxError].
+// title, text or description. It fails with a [*SyntaxError].
 func ParseTodos(data []byte) (*TodoList, error) {
 	l := &TodoList{raw: slices.Clone(data)}
 	r := rawjson.NewReader(l.raw)
@@ -69,7 +68,7 @@ func ParseTodos(data []byte) (*TodoList, error) {
 		return nil, &SyntaxError{Field: "todos", Text: err.Error()}
 	}
 	if !found {
-		return nil, &SyntaxError{Field: "todos", Text: "there is no list", Hint: "write a list, or an object with todos"}
+		return nil, &SyntaxError{Field: "todos", Text: "there is no list of to-dos", Hint: "write a list, or an object with a list under todos"}
 	}
 	return l, nil
 }
@@ -217,7 +216,7 @@ var (
 		"being implementing adding fixing writing creating awaiting waiting working blocked until once if unless after " +
 		"when later soon today tomorrow want wants would could may might debugging investigating except")
 
-	// beginning are the verbs that a to-do begins with and its completion
+	// beginning are verbs that a to-do may begin with, and that its completion
 	// need not repeat.
 	beginning = lazy.Words("add implement create write build make do finish complete fix update set run get ensure refactor " +
 		"develop introduce support handle")

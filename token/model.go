@@ -36,7 +36,7 @@ const defaultWindow Count = 200_000
 
 // A family is a group of models that share a tokenizer and a window.
 type family struct {
-	prefix  string // of the bare, lower-case model name
+	prefix  string // prefix of the names of its models, as [BareName] returns them
 	counter Counter
 	window  Count
 }
@@ -133,7 +133,8 @@ func BareName(model string) string {
 	return name
 }
 
-// endsWord reports whether a name may end before rest: o1 is not o11.
+// endsWord reports whether the name of a family may end before rest, the remaining part of a model's
+// name: "o1" is no prefix of the model "o11".
 func endsWord(rest string) bool {
 	if rest == "" {
 		return true

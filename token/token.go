@@ -68,7 +68,7 @@ type Counter interface {
 	Encoding() string
 }
 
-// ErrEncoding means that a name is not the name of an encoding.
+// ErrEncoding means that there is no encoding with a name.
 var ErrEncoding = errors.New("unknown encoding")
 
 // Encoding returns the Counter with a name:

@@ -87,7 +87,7 @@ func (t *Table) With(classes map[string]Class) (*Table, error) {
 	for name, class := range classes {
 		switch {
 		case !known[class]:
-			return nil, fmt.Errorf("tool %q: %q is no class of tools: edit, plan, read, command, check, title or other", name, class)
+			return nil, fmt.Errorf("tool %q: %q is no class of tools, want edit, plan, read, command, check, title or other", name, class)
 		case Fold(name) == "":
 			return nil, fmt.Errorf("tool %q: a name needs a letter or a digit", name)
 		}
@@ -134,7 +134,7 @@ func Fold(name string) string {
 // separators are the characters between the words of names.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
 
-// Path returns the file that a call works on, or "".
+// Path returns the file that a call works on, or "" if the call names none.
 func Path(c transcript.ToolCall) string {
 	return first(c, "file_path", "path", "notebook_path", "filename", "target_file", "filePath", "file", "relative_path", "absolute_path")
 }
@@ -167,7 +167,7 @@ func first(c transcript.ToolCall, keys ...string) string {
 	return ""
 }
 
-// mostLabel is the most characters of an argument in a label.
+// mostLabel is the largest number of characters that a label shows of an argument.
 const mostLabel = 80
 
 // Label returns a short text for a call: the tool and its most informative argument.

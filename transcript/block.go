@@ -127,7 +127,7 @@ func group(messages []Message) []Block {
 type naming struct {
 	session    SessionID
 	generation int
-	taken      map[string]bool // beginnings of ids
+	taken      map[string]bool // short forms of the ids given so far
 }
 
 func (n *naming) give(blocks []Block, messages []Message) {
@@ -143,7 +143,8 @@ func (n *naming) give(blocks []Block, messages []Message) {
 	}
 }
 
-// ownerOf returns the block of the first call that m answers.
+// ownerOf returns the index of the block with the first call that m answers. owner has the index of
+// the block of each call, by call id.
 func ownerOf(owner map[string]int, m *Message) (int, bool) {
 	for _, r := range m.Results() {
 		if b, ok := owner[r.CallID]; ok {

@@ -10,7 +10,7 @@ import (
 // around a summary. No person wrote them. This is the only table of them. [Words], [Machine]
 // and [SummaryWords] use it.
 
-// machineHeads are the beginnings of messages that a program wrote as a whole.
+// machineHeads are the beginnings of messages of which a program wrote every word.
 var machineHeads = [...]string{
 	// Claude Code
 	"<command-", "<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook", "<system-reminder",
@@ -28,8 +28,8 @@ var machineHeads = [...]string{
 	"[carrel",
 }
 
-// speechlessHeads are the beginnings of further messages without words of a person. They inform
-// the model, so they count as user messages nevertheless.
+// speechlessHeads are the beginnings of further messages that have no words of a person. Unlike
+// the messages of machineHeads, these inform the model and count as user messages.
 var speechlessHeads = [...]string{
 	// Claude Code
 	"This session is being continued from a previous conversation", "Operation stopped by hook",
@@ -46,8 +46,8 @@ var asideTags = [...]string{
 	"hook_context",
 }
 
-// localCommands are commands that a client runs by itself. The text behind them is for the
-// client, not for the model.
+// localCommands are commands that a client runs by itself. Their arguments are for the client, not
+// for the model.
 var localCommands = map[string]bool{
 	// Claude Code
 	"/add-dir": true, "/agents": true, "/clear": true, "/compact": true, "/config": true, "/context": true, "/cost": true,

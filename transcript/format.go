@@ -24,9 +24,10 @@ type Format interface {
 	// conversation that a provider would refuse is no error: see Validate.
 	Decode(name string, data []byte) (*Session, error)
 
-	// Encode writes a window of a session of any format. An intact window in
-	// its own format is the input; otherwise each unchanged message keeps its
-	// bytes. Parts that the format cannot carry are listed in the result.
+	// Encode writes a window of a session of any format. If the session is of
+	// this format, an intact window is written as the input, byte for byte, and
+	// in any other window each unchanged message keeps its bytes. Parts that
+	// the format cannot carry are listed in the result.
 	// Parts that the provider would refuse are repaired first, see [Repair].
 	Encode(w *Window) (*Encoded, error)
 

@@ -14,22 +14,23 @@ const Mark = "[carrel"
 // role may follow. It is short, because a window has many.
 const End = "[end]"
 
-// Quote escapes a text for a place between a line that begins with [Mark] and
-// another or [End], in a message of another role: a stub is a user message,
-// and it may quote a tool. After Quote, no line of text can be mistaken for
-// one of Carrel's: a line that begins with the mark, the end, the beginning
-// of a turn or a contract statement, or looks like one, is indented by one
-// more space, at every kind of line end. Tags are escaped as by
-// [QuoteInline]. [Unquote] reverses it.
+// Quote escapes a text of one role that is quoted in a message of another: a
+// stub is a user message, and it may quote a tool. The text stands after a line
+// that begins with [Mark], and ends at the next such line or at [End].
+//
+// After Quote, no line of text can be mistaken for one of Carrel's: a line that
+// begins with the mark, the end, the beginning of a turn or a contract
+// statement, or looks like one, is indented by one more space, at every kind of
+// line end. Tags are escaped as by [QuoteInline]. [Unquote] reverses it.
 func Quote(text string) string { return indentSome(protect(text, tags), seemsSpoken) }
 
 // Unquote reverses [Quote].
 func Unquote(text string) string { return expose(outdent(text, seemsSpoken), tags) }
 
-// QuoteInline escapes a text for a place within a line of another role. Tags
-// by which agents address the model in the user's name, and texts like the
-// beginning of a stub, get a backslash after the bracket; line ends become
-// spaces.
+// QuoteInline escapes a text of one role that is quoted within a line of a
+// message of another. Tags by which agents address the model in the user's
+// name, and texts like the beginning of a stub, get a backslash after the
+// bracket; line ends become spaces.
 func QuoteInline(text string) string {
 	var b strings.Builder
 	for at := breakEnd(text); at > 0; at = breakEnd(text) {
@@ -42,8 +43,8 @@ func QuoteInline(text string) string {
 
 // Escape escapes a text for a place where only lines that begin with [Mark]
 // must be distinguished, such as tool output around Carrel's note about
-// omitted lines. A line that begins like that is indented by one more space.
-// [unescape] reverses it.
+// omitted lines. A line that begins with the mark, or seems to, is indented by
+// one more space. [unescape] reverses it.
 func Escape(text string) string { return indentSome(text, seemsMarked) }
 
 // unescape undoes [Escape].
@@ -116,8 +117,8 @@ func seemsMarked(text string) bool {
 	return strings.HasPrefix(head, Mark)
 }
 
-// seemsSpoken reports the same for [Mark] and for every other beginning of a turn or of a
-// contract statement.
+// seemsSpoken reports whether a text looks, to such a reader, as if it began with [Mark] or [End],
+// or like a turn ("user:") or a contract statement ("require ").
 func seemsSpoken(text string) bool {
 	head, word := visible(text)
 	if strings.HasPrefix(head, Mark) || strings.HasPrefix(head, "[end") || strings.HasPrefix(head, "[system]") {
@@ -134,7 +135,7 @@ func seemsSpoken(text string) bool {
 	return false
 }
 
-// longest is how many characters of a line decide about its beginning.
+// longest is how many characters at the beginning of a line are compared with the marks.
 const longest = 16
 
 // visible returns the beginning of a line in lower case without invisible characters, and its

@@ -169,9 +169,9 @@ type repair struct {
 	fixes   []Fix
 }
 
-// rename gives calls with a used id one of their own, and copies the entries.
-// A result goes to the latest entry that called its id, and to the first such
-// call in it that has none.
+// rename copies the entries to r, and gives each call whose id was used before
+// a new id. A result belongs to the latest entry with calls of its id, and there
+// to the first of these calls that has no result yet; it gets the id of that call.
 func (r *repair) rename(entries []Entry) {
 	taken := make(map[string]bool) // every id that is called
 	for i := range entries {
@@ -219,8 +219,8 @@ func (r *repair) rename(entries []Entry) {
 	}
 }
 
-// unused returns id where it is called for the first time, and otherwise a
-// name that no call has.
+// unused returns id at its first call, and afterwards a new id that no call
+// has.
 func (r *repair) unused(id string, taken map[string]bool) string {
 	r.seen[id]++
 	if r.seen[id] == 1 {
@@ -235,7 +235,8 @@ func (r *repair) unused(id string, taken map[string]bool) string {
 	}
 }
 
-// samePart reports whether a call or result kept its id.
+// samePart reports whether a and b, two states of the same part, have the same id. It returns true
+// for parts that are neither calls nor results.
 func samePart(a, b Part) bool {
 	switch a := a.(type) {
 	case ToolCall:
@@ -309,7 +310,8 @@ func (r *repair) answer(i int, calls []ToolCall) {
 	}
 }
 
-// make places a made result for a call of entry i.
+// make places a new message with the result res behind entry i, which has the
+// call.
 func (r *repair) make(i int, res ToolResult) {
 	r.out = append(r.out, Entry{Message: Message{Role: RoleTool, Parts: []Part{res}}, Block: r.entries[i].Block})
 }
@@ -324,9 +326,9 @@ func (r *repair) firstResult(id string, i int) (resultAt, bool) {
 	return resultAt{}, false
 }
 
-// onlyAnswers reports whether entry j consists of one open result for each of
-// some of the calls of entry i, so that it can be placed as it is. Where it
-// stands in its place already, there may be something else in it.
+// onlyAnswers reports whether entry j can be placed behind entry i as it is: it
+// has only results, each the first for one of the calls of entry i. If only
+// results stand between the entries, entry j may have other parts, too.
 func (r *repair) onlyAnswers(i, j int, calls []ToolCall) bool {
 	e := &r.entries[j]
 	if e.Role == RoleAssistant || len(e.Calls()) > 0 {
@@ -359,8 +361,9 @@ func (r *repair) adjacent(i, j int) bool {
 	return true
 }
 
-// loose returns entry i, whose results are not where they belong: results that
-// were placed with their call are left out, the others become text.
+// loose returns entry i, whose results do not follow their calls, without them:
+// results that were placed behind their calls are left out, and the others become
+// text.
 func (r *repair) loose(i int, e Entry) Entry {
 	role := e.Role
 	if role == RoleTool {

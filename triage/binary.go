@@ -34,7 +34,7 @@ func (t *Table) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-var errBinary = errors.New("not a table of this version")
+var errBinary = errors.New("the data is not a table of this version of package triage: build the table again")
 
 // UnmarshalBinary replaces the table by the one that [Table.AppendBinary]
 // encoded. It keeps no reference to data. It checks the size of data, not the

@@ -99,7 +99,7 @@ func (p *Policy) First(t *Table, now time.Time, hits []int, reuse *First) *First
 	return f
 }
 
-// eligible has the hits that may enter.
+// eligible has the lexical hits whose rows may enter the context.
 type eligible struct {
 	order []int    // the rows, best first
 	ranks [][2]int // pairs of a row and its rank from 1 on, ascending by row

@@ -19,7 +19,7 @@ type Scored struct {
 }
 
 // errSemantic is the error of a semantic function that returns too few or too many similarities.
-var errSemantic = errors.New("not one similarity for each row")
+var errSemantic = errors.New("the semantic function must return one similarity for each row")
 
 // Second makes the second pass over the shortlist of f and returns it by
 // score, best first; ties go to the lower row.
@@ -41,7 +41,7 @@ func (p *Policy) Second(f *First, semantic func(rows []int) ([]ratio.Ratio, erro
 		return nil, fmt.Errorf("semantic scores of %d rows: %w", len(rows), err)
 	}
 	if len(similar) != len(list) {
-		return nil, fmt.Errorf("%w: %d for %d", errSemantic, len(similar), len(list))
+		return nil, fmt.Errorf("%w: got %d for %d rows", errSemantic, len(similar), len(list))
 	}
 	scored := make([]Scored, len(list))
 	for i, c := range list {

@@ -81,8 +81,8 @@ func (g *group) classes() (of [1 << classBits]uint64) {
 	return of
 }
 
-// horizon bounds the absolute value of all times other than never: 36 million
-// years from 1970. Differences of two times do not overflow.
+// horizon is the largest absolute value of a time other than never: 36 million
+// years before or after 1970. The difference of two times does not overflow.
 const horizon = 1 << 60
 
 // millis returns t in milliseconds since 1970.
@@ -169,5 +169,5 @@ func (t *Table) Row(i int) Row {
 	return r
 }
 
-// classes are the classes by rank.
+// classes has the classes of artifacts, each at the index of its rank.
 var classes = provenance.Classes()

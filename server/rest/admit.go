@@ -18,8 +18,8 @@ import (
 
 // A call is the state of one HTTP request while it is answered.
 type call struct {
-	name   string // of the operation
-	id     string // of the request, as in the log
+	name   string // name of the operation
+	id     string // id of the request, which the log has, too
 	engine *carrel.Engine
 	grant  *governance.Grant
 	scope  governance.Scope
@@ -46,7 +46,8 @@ type callKey struct{}
 // callOf returns the call of a request's context.
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
-// newCall begins a call. Its id is the client's, if the header has a valid one, or random.
+// newCall begins a call. The id of the call is the one in the client's header h if that is valid,
+// and random otherwise.
 func (s *server) newCall(h http.Header) *call {
 	c := &call{name: "none", id: h.Get(api.HeaderRequest)}
 	if !isName(c.id) {
@@ -95,8 +96,8 @@ func (s *server) identify(r *http.Request, c *call) error {
 	return nil
 }
 
-// admitAnywhere admits a caller to a route without scope. It fails if the grant has expired, or,
-// unless p is empty, if it lacks the permission p.
+// admitAnywhere admits a caller to a route that belongs to no scope. It fails if the grant has
+// expired, or if p is not empty and the grant lacks the permission p.
 func (s *server) admitAnywhere(r *http.Request, c *call, p governance.Permission) error {
 	if err := s.identify(r, c); err != nil {
 		return err
@@ -108,8 +109,8 @@ func (s *server) admitAnywhere(r *http.Request, c *call, p governance.Permission
 	return nil
 }
 
-// holds returns an error if an admitted caller no longer has the permissions needs: the grant
-// has expired, or the credential was revoked or cannot be checked in the store.
+// holds returns an error if an admitted caller no longer has the permissions in needs, because the
+// grant has expired, or because the credential was revoked or cannot be checked in the store.
 func (s *server) holds(ctx context.Context, c *call, needs ...governance.Permission) error {
 	if err := auth.Lost(ctx); err != nil {
 		return err

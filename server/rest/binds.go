@@ -8,7 +8,7 @@ import (
 // The functions of this file replace a name in a request by the actor of the caller, so that no
 // caller can act in another's name.
 
-// setVerifier sets the verifier of artifacts that name one.
+// setVerifier replaces VerifiedBy by the caller in each artifact whose VerifiedBy is not empty.
 func setVerifier(req *api.PutRequest, g *governance.Grant) {
 	for _, a := range req.Artifacts {
 		if a != nil && a.VerifiedBy != "" {
@@ -17,8 +17,8 @@ func setVerifier(req *api.PutRequest, g *governance.Grant) {
 	}
 }
 
-// hand sets the author of a handoff.
+// hand makes the caller the author of a handoff.
 func hand(req *api.HandoffRequest, g *governance.Grant) { req.By = string(g.Actor) }
 
-// sign sets the author of a decision.
+// sign makes the caller the author of a decision.
 func sign(req *api.DecideRequest, g *governance.Grant) { req.By = string(g.Actor) }

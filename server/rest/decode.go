@@ -16,11 +16,11 @@ import (
 type reader struct {
 	*rawjson.Reader
 	data     []byte
-	elements int // of all lists read so far
+	elements int // number of elements of all lists read so far
 }
 
-// maxElements is the largest number of elements in all lists of one body. It bounds the memory
-// of lists whose elements have only a few bytes.
+// maxElements is the largest number of elements that all lists of one body may have together. A
+// body of many tiny elements would otherwise take many times its size in memory.
 const maxElements = 200_000
 
 // A decode reads the next value into a variable.
@@ -30,8 +30,8 @@ type decode func(r *reader, v reflect.Value) error
 // and panics at a type that no request may have.
 //
 // The functions are stricter than encoding/json: a key must be spelled exactly, occur once and
-// have a field; a required field must be present; null is only for lists, bytes and pointers;
-// a number for an integer must be whole; and texts must be valid Unicode.
+// have a field; a required field must be present; null is accepted only for lists, bytes and
+// pointers; a number for an integer must be whole; and texts must be valid Unicode.
 type decoders map[reflect.Type]decode
 
 // of returns the decode function of a type.
@@ -84,8 +84,8 @@ func document(d decode, data []byte, v reflect.Value) error {
 	return r.End()
 }
 
-// wrong returns the error that the next value is not what want names, such as "a string". If the
-// value is not valid JSON, it returns that error instead.
+// wrong returns an error which says that the next value must be want, such as "a string". If the
+// next value is not valid JSON, the error says that instead.
 func (r *reader) wrong(want string) error {
 	at := r.Offset()
 	if _, err := r.Skip(); err != nil {
@@ -119,7 +119,8 @@ func (r *reader) raw() ([]byte, error) {
 	return span.Of(r.data), nil
 }
 
-// invalidByte returns the index of the first byte that is not UTF-8, or 0.
+// invalidByte returns the index of the first byte of data that is not valid UTF-8. If all of data
+// is valid, it returns 0.
 func invalidByte(data []byte) int {
 	for i := 0; i < len(data); {
 		c, n := utf8.DecodeRune(data[i:])
@@ -206,8 +207,8 @@ func decodeBytes(r *reader, v reflect.Value) error {
 	return nil
 }
 
-// decodeText returns the decode function of an array of bytes that unmarshals text, such as a
-// digest.
+// decodeText returns the decode function of t, an array of bytes with a method UnmarshalText, such
+// as a digest.
 func decodeText(t reflect.Type) decode {
 	type unmarshaler interface{ UnmarshalText(text []byte) error }
 	if !reflect.PointerTo(t).Implements(reflect.TypeFor[unmarshaler]()) {
@@ -309,8 +310,8 @@ func (ds decoders) fields(fields []field) decode {
 	}
 }
 
-// unknown returns the error about a key without a field. A key that differs from a field only in
-// case is unknown, too; the error then has a hint.
+// unknown returns the error about a key that is the name of no field. If the key differs from a
+// name only in case, the error has a hint with that name.
 func unknown(r *reader, key string, fields []field) error {
 	e := r.Fail(r.KeyOffset(), "is not a field of this request")
 	for _, f := range fields {

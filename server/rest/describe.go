@@ -15,16 +15,17 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// module begins the import paths of types that the document describes by their comments.
+// module is the beginning of the import paths of Carrel's own types. The OpenAPI document describes
+// these types with their comments in the source.
 const module = "github.com/carrel-dev/carrel/"
 
-// fieldsJSON is the JSON of a described.
+// fieldsJSON is the file fields.json: a value of the type described, as JSON.
 //
 //go:embed fields.json
 var fieldsJSON []byte
 
 // described has the comments of the types in requests and results, by package and name. A test
-// makes it from the source and fails if it is not up to date.
+// extracts the comments from the source and fails if fields.json has others.
 type described struct {
 	Types  map[string]map[string]string `json:"types"`  // comments of each struct's fields by Go name; "" is the struct
 	Values map[string][]string          `json:"values"` // the constants of each string type
@@ -124,7 +125,7 @@ func valuesOf(t reflect.Type) []any {
 	return list
 }
 
-// openValues are the string types that may have other values than their constants.
+// openValues lists the string types whose values are not limited to their constants.
 var openValues = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	return map[string]bool{"governance.Actor": true}
 }}

@@ -104,7 +104,7 @@ func (s *server) bodySchema(p *plan, req reflect.Type) *huma.Schema {
 
 func (s *server) result(t reflect.Type) *huma.Response {
 	return &huma.Response{
-		Description: "What came of it",
+		Description: "The result",
 		Headers:     map[string]*huma.Header{"ETag": {Description: "The digest of the body", Schema: &huma.Schema{Type: huma.TypeString}}},
 		Content:     map[string]*huma.MediaType{typeJSON: {Schema: s.schemas.Schema(t, true, "")}},
 	}
@@ -112,20 +112,20 @@ func (s *server) result(t reflect.Type) *huma.Response {
 
 func (s *server) failure() *huma.Response {
 	return &huma.Response{
-		Description: "Why it was not done",
+		Description: "The reason why the operation was refused or failed",
 		Content:     map[string]*huma.MediaType{typeProblem: {Schema: s.schemas.Schema(reflect.TypeFor[api.Problem](), true, "")}},
 	}
 }
 
-// describeContent adds to the description of an operation that it can send raw content.
+// describeContent adds the media types of raw content to the document's description of op.
 func (s *server) describeContent(op *ops.Operation) {
 	d := s.api.OpenAPI().Paths[api.Prefix+op.Path].Get
 	bytes := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 	for _, kind := range []string{typeBytes, typeLines} {
 		d.Responses["200"].Content[kind] = &huma.MediaType{Schema: bytes}
 	}
-	d.Responses["206"] = &huma.Response{Description: "A range of it", Content: map[string]*huma.MediaType{typeBytes: {Schema: bytes}}}
-	d.Parameters = append(d.Parameters, header("Range", "The part that is wanted, of content as it is."))
+	d.Responses["206"] = &huma.Response{Description: "The requested range of the content", Content: map[string]*huma.MediaType{typeBytes: {Schema: bytes}}}
+	d.Parameters = append(d.Parameters, header("Range", "The range of bytes to return, if the content is requested without JSON."))
 }
 
 func header(name, about string) *huma.Param {
@@ -138,7 +138,7 @@ func tagOf(path string) string {
 	return tag
 }
 
-// describePlain adds a route without scope to the document.
+// describePlain adds a route that belongs to no scope to the document.
 func (s *server) describePlain(name, path, summary, kind string, res reflect.Type) {
 	d := &huma.Operation{
 		OperationID: name, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"},

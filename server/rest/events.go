@@ -15,8 +15,9 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// registerEvents adds the route that streams events. The name of an event is "journal" if it is
-// of a session, otherwise "log"; its data is an [api.Event].
+// registerEvents adds the route that streams events. The data of each event is an [api.Event]. The
+// event is named "journal" if it is from the journal of a session, and "log" if it is from the log
+// of the scope.
 func (s *server) registerEvents() {
 	op := &ops.Events.Operation
 	p := newPlan(op, reflect.TypeFor[api.EventsRequest](), s.decoders)
@@ -85,7 +86,7 @@ func (s *server) subscribe(r *http.Request, c *call, p *plan) (f feed, release f
 	release, ok := s.streams.take(c.credential())
 	if !ok {
 		return nil, nil, &refusal{
-			kind: manyStreams, detail: fmt.Sprintf("the credential has %d streams open already", s.opts.Limits.Streams), hint: "close one",
+			kind: manyStreams, detail: fmt.Sprintf("the credential already has %d open event streams, the most that are allowed", s.opts.Limits.Streams), hint: "close one",
 		}
 	}
 	if req.Session != "" {
@@ -100,7 +101,8 @@ func (s *server) subscribe(r *http.Request, c *call, p *plan) (f feed, release f
 	return f, release, nil
 }
 
-// forward sends the new events, if the caller may still read them, and returns their number.
+// forward sends the new events of f and returns their number. It fails if the caller may no longer
+// read them.
 func (s *server) forward(ctx context.Context, st *stream, c *call, f feed) (n int, err error) {
 	list, err := f.next(ctx)
 	if e := s.holds(ctx, c, governance.Read); e != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A numberedEvent is an event with its id, behind which a client can resume the stream.
+// A numberedEvent is an event with its id. A client that sends the id resumes the stream after the
+// event.
 type numberedEvent struct {
 	api.Event
 	id string
@@ -36,7 +37,8 @@ type sessionFeed struct {
 	at      store.Revision
 }
 
-// newSessionFeed returns a feed that begins behind the revision since, or now if since is empty.
+// newSessionFeed returns a feed that begins after the revision since. If since is empty, the feed
+// has only events that are written from now on.
 func newSessionFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID, since string) (*sessionFeed, error) {
 	f := &sessionFeed{engine: e, scope: scope, session: id}
 	if since != "" {
@@ -66,22 +68,23 @@ func (f *sessionFeed) next(ctx context.Context) ([]numberedEvent, error) {
 	return list, nil
 }
 
-// A scopeFeed gives the journals of all sessions of a scope, and the log of the scope. An id is
-// the version of the log, "-" and the time of the newest event sent, in milliseconds. A job may
-// write an entry with an earlier time, because it began earlier. So a client that resumes gets
-// the events of the last [Limits.Job] before that time again, and has to skip entries whose ids
-// it knows.
+// A scopeFeed gives the journals of all sessions of a scope, and the log of the scope. The id of an
+// event is the version of the log, "-" and the time of the newest event sent, in milliseconds. An
+// entry that is written later may have an earlier time, because it has the time at which its job
+// began. Therefore a client that resumes gets the events from [Limits.Job] before the time in the
+// id once more, and has to skip the entries whose ids it knows.
 type scopeFeed struct {
 	engine  *carrel.Engine
 	scope   governance.Scope
 	version store.Version
 	last    time.Time
-	from    time.Time // older events were sent before
+	from    time.Time // events before this time are left out, because the client has them
 	known   map[transcript.SessionID]store.Revision
 }
 
-// newScopeFeed returns a feed that begins slack before the event with the id since, or now if
-// since is empty.
+// newScopeFeed returns a feed that begins with the event with the id since, and repeats the events
+// of the duration slack before it. If since is empty, the feed has only events that are written
+// from now on.
 func newScopeFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope, since string, slack time.Duration) (*scopeFeed, error) {
 	f := &scopeFeed{engine: e, scope: scope, known: make(map[transcript.SessionID]store.Revision)}
 	if since != "" {
@@ -120,8 +123,8 @@ func (f *scopeFeed) resume(since string, slack time.Duration) error {
 	return nil
 }
 
-// recent is the number of last updated sessions that a feed checks first. If all of them have
-// changed, it checks all sessions.
+// recent is how many sessions, the last updated ones, a feed checks first. If all of these have
+// changed, the feed checks all sessions.
 const recent = 256
 
 func (f *scopeFeed) next(ctx context.Context) ([]numberedEvent, error) {
@@ -163,8 +166,8 @@ func (f *scopeFeed) changed(ctx context.Context, limit int) ([]transcript.Sessio
 	return ids, err
 }
 
-// A timed is an event with a time that is not before those of earlier events of its journal, even
-// if the clock went back.
+// A timed is an event with a time for sorting. The time is never before that of an earlier event of
+// the same journal, even if the clock was set back between them.
 type timed struct {
 	api.Event
 	at time.Time
@@ -181,8 +184,8 @@ func appendTimed(list []timed, id transcript.SessionID, entries []store.Entry) [
 	return list
 }
 
-// number sorts events by time and gives them ids, so that no later event is older than the time
-// in the id of an event that was sent.
+// number sorts events by time and gives them ids. The time in an id is that of the newest event up
+// to the one with the id, so it never goes back.
 func (f *scopeFeed) number(list []timed) []numberedEvent {
 	slices.SortStableFunc(list, func(a, b timed) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.Session, b.Session))

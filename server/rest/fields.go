@@ -15,7 +15,7 @@ type field struct {
 	typ      reflect.Type
 	optional bool         // may be absent: the tag has omitempty or omitzero
 	owner    reflect.Type // the struct that declares it
-	inGo     string       // its Go name
+	inGo     string       // name of the field in Go
 }
 
 // fieldsOf returns the members of a struct by the rules of encoding/json, in the order of the

@@ -54,9 +54,10 @@ func newRoute[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]
 	return rt
 }
 
-// handleWrite makes the route of an operation that writes. For an idempotency key, the result is
-// kept after bare has removed its content; bare is nil if a result has only ids, names and
-// figures. When the key comes again, again completes the kept result from the store, or is nil.
+// handleWrite makes the route of an operation that writes. If a request has an idempotency key, its
+// result is kept: bare first removes the content from the result, and when a request with the same
+// key comes, again restores content from the store. bare is nil if the result has only ids, names
+// and figures; again is nil if it restores nothing.
 func handleWrite[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res], bare func(*Res), again func(*again, *Req, *Res) error) *route[Req, Res] {
 	rt := newRoute(s, op, do)
 	rt.bare, rt.again = bare, again
@@ -250,7 +251,7 @@ func bound(req any) error {
 }
 
 // run waits for a place among the running jobs, calls do, and returns the response and the
-// result. After a panic the response is a bug problem.
+// result. After a panic, the response is the problem that reports a bug of the server.
 func (rt *route[Req, Res]) run(ctx context.Context, c *call, header http.Header, do func(context.Context) (*Res, error)) (res *response, result *Res) {
 	defer rt.s.catch(c, func() { res = rt.s.bug(c) })
 	release, err := rt.s.jobs.take(ctx, 1)

@@ -13,11 +13,12 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// settling is the time after the beginning of a write in which another node may still record its
-// outcome.
+// settling is how long after the beginning of a write the node that makes it may still record the
+// outcome. A node that finds a write without an outcome reports it as lost only after this time.
 const settling = 10 * time.Second
 
-// A ledger knows from the store the writes that all nodes have made, by idempotency key.
+// A ledger finds the writes of all nodes by their idempotency keys, which the nodes record in the
+// store that they share.
 type ledger struct {
 	store.Requests
 
@@ -27,7 +28,8 @@ type ledger struct {
 	maxBytes int64
 }
 
-// over returns a deed that all nodes with the same store do only once in total.
+// over returns the deed d with a check of the shared store: if any node has made the write a
+// already, the returned deed does not make it again.
 func (l *ledger) over(a writeKey, asking digest.Digest, d *deed) *deed {
 	if l.Requests == nil || a.scope == "" {
 		return d
@@ -71,7 +73,8 @@ func (l *ledger) do(ctx context.Context, a writeKey, asking digest.Digest, d *de
 	return res, outcome, false
 }
 
-// find returns the recorded request with the key of r, or nil if there is none or it has expired.
+// find returns the recorded request with the key of r. It returns nil if none is recorded or the
+// recorded one has expired.
 func (l *ledger) find(ctx context.Context, r *store.Request) (*store.Request, error) {
 	there, err := l.Request(ctx, r.Scope, r.Actor, r.Key)
 	if errors.Is(err, store.ErrNotFound) || err == nil && there.Precedes(r) {
@@ -80,7 +83,7 @@ func (l *ledger) find(ctx context.Context, r *store.Request) (*store.Request, er
 	return there, err
 }
 
-// answer answers a request whose key another request has used before.
+// answer answers the request r, whose key the recorded request there has used before.
 func (l *ledger) answer(d *deed, r, there *store.Request) (res *response, outcome []byte, made bool) {
 	switch {
 	case !there.Asking.Equal(r.Asking):

@@ -69,7 +69,7 @@ func (q *queue) take(ctx context.Context, n int64) (release func(), err error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &refusal{kind: overloaded, detail: fmt.Sprintf("too many %s at once", q.what), hint: "try again"}
+		return nil, &refusal{kind: overloaded, detail: fmt.Sprintf("too many %s at once", q.what), hint: "try again later"}
 	}
 	return sync.OnceFunc(func() { q.sem.Release(n) }), nil
 }
@@ -81,7 +81,8 @@ type tally struct {
 	count map[string]int
 }
 
-// take counts one more for who, and release one less. It reports false if who has most already.
+// take counts one more stream for the credential who; release removes it from the count. If who
+// already has the allowed number of streams, ok is false and nothing is counted.
 func (t *tally) take(who string) (release func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 // kinds and figures. For each operation that writes, a function bare... removes the content of
 // its result, and a function ...Again restores it from the store, where purged content is gone.
 
-// An again is the context of a request whose idempotency key comes again.
+// An again has what a function ...Again needs to restore the result of a write, for a later request
+// with the same idempotency key.
 type again struct {
 	engine *carrel.Engine
 	ctx    context.Context //nolint:containedctx // it lives as long as one call
@@ -68,7 +69,7 @@ func discardAgain(a *again, _ *carrel.DiscardRequest, r *carrel.DiscardResult) e
 	return nil
 }
 
-// bareContract removes the statements, but keeps their number.
+// bareContract removes the added statements, but keeps their number.
 func bareContract(r *carrel.AmendContractResult) { r.Added, r.Said = make([]string, len(r.Added)), nil }
 
 // contractAgain restores the added statements: the last of the first r.Total in the contract.
@@ -87,7 +88,7 @@ func contractAgain(a *again, _ *carrel.AmendContractRequest, r *carrel.AmendCont
 	return err
 }
 
-// bareAccept removes the packet, which the repeated request has again.
+// bareAccept removes the packet, which a repeated request brings along.
 func bareAccept(r *carrel.AcceptResult) { r.File, r.Packet, r.Findings = "", nil, nil }
 
 // acceptAgain restores the packet from the request. It fails if the session no longer exists.
@@ -138,7 +139,8 @@ func bareStash(r *carrel.StashResult) {
 	r.Pointer = ""
 }
 
-// stashAgain makes the pointer again. It fails if the artifact no longer exists.
+// stashAgain restores the artifact and the pointer to the stashed text. It fails if the artifact no
+// longer exists.
 func stashAgain(a *again, req *carrel.StashRequest, r *carrel.StashResult) error {
 	if err := a.artifact(&r.Artifact); err != nil {
 		return err
@@ -165,7 +167,7 @@ func commitAgain(a *again, _ *carrel.CommitRequest, r *carrel.CommitResult) erro
 	return a.artifact(r.Artifact)
 }
 
-// bareAssemble removes the context, and all of its artifacts but their ids.
+// bareAssemble removes the context, and of each artifact in it everything except the id.
 func bareAssemble(r *carrel.AssembleResult) {
 	r.Data, r.Warning = nil, ""
 	r.Used = slices.Clone(r.Used)

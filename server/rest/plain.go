@@ -21,7 +21,7 @@ const (
 	typeMetrics = "text/plain; version=0.0.4; charset=utf-8"
 )
 
-// registerPlain adds the routes without scope, and the stream of events.
+// registerPlain adds the routes that belong to no scope, and the stream of events.
 func (s *server) registerPlain() {
 	s.plain("healthz", "/healthz", s.healthz)
 	s.plain("readyz", "/readyz", s.readyz)
@@ -50,7 +50,7 @@ func (s *server) healthz(w http.ResponseWriter, r *http.Request, _ *call) {
 }
 
 // ErrEnding is returned by [Options.Ready] when the server still answers but will stop soon.
-var ErrEnding = errors.New("the server is about to end")
+var ErrEnding = errors.New("the server is shutting down")
 
 // readyz reports whether the store answers and can be written, and the server is not stopping.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request, c *call) {
@@ -61,7 +61,7 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request, c *call) {
 		s.opts.Logger.Warn("not ready", "error", err.Error())
 		detail, hint := "the store does not answer", "try again"
 		if k := api.KindOf(err); k.Exit == api.ExitStore {
-			detail, hint = k.Title, "the log of the server says more"
+			detail, hint = k.Title, "see the log of the server for the cause"
 		}
 		send(w, r, s.refuse(c, &refusal{kind: overloaded, detail: detail, hint: hint}))
 		return
@@ -82,7 +82,8 @@ func (s *server) writeMetrics(w http.ResponseWriter, r *http.Request, c *call) {
 	send(w, r, &response{status: http.StatusOK, kind: typeMetrics, body: b.Bytes()})
 }
 
-// openAPI serves a form of the document, which it makes at the first request.
+// openAPI serves the document in the media type kind. It calls build, which encodes the document,
+// at the first request.
 func (s *server) openAPI(kind string, build func() ([]byte, error)) func(http.ResponseWriter, *http.Request, *call) {
 	build = sync.OnceValues(build)
 	return func(w http.ResponseWriter, r *http.Request, c *call) {
@@ -126,7 +127,7 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if allowed == nil {
-		send(w, r, s.refuse(c, &refusal{kind: noRoute, detail: "there is no such route", hint: "see " + api.Prefix + "/openapi.json"}))
+		send(w, r, s.refuse(c, &refusal{kind: noRoute, detail: "there is no such route", hint: "see the routes in " + api.Prefix + "/openapi.json"}))
 		return
 	}
 	res := s.refuse(c, &refusal{kind: noMethod, detail: "the route has no such method", hint: "use " + strings.Join(allowed, " or ")})

@@ -22,7 +22,7 @@ var (
 	manyStreams  = api.Kind{Slug: "streams", Title: "too many streams", Status: http.StatusTooManyRequests}
 )
 
-// A refusal is an error of this surface: the request did not reach the engine.
+// A refusal is an error of this package: it refuses a request before the engine gets it.
 type refusal struct {
 	kind   api.Kind
 	detail string
@@ -33,7 +33,7 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.detail }
 
-// Is makes errors.Is match the error that the kind stands for.
+// Is makes errors.Is match the error that belongs to the kind, if there is one.
 func (e *refusal) Is(target error) bool { return e.kind.Is != nil && target == e.kind.Is }
 
 // bad returns a refusal of a request because of a field; field may be empty.
@@ -46,7 +46,7 @@ func bad(field, format string, args ...any) *refusal {
 }
 
 func tooLarge(limit int64) *refusal {
-	return &refusal{kind: tooLargeKind, field: "body", detail: fmt.Sprintf("the body has more than %d bytes", limit)}
+	return &refusal{kind: tooLargeKind, field: "body", detail: fmt.Sprintf("the body has more than %d bytes, the limit of the server", limit), hint: "divide it into several requests"}
 }
 
 // problem returns the problem document for an error. An unexpected error is logged, and the

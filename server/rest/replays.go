@@ -32,7 +32,7 @@ type writeKey struct {
 // of the request, and ids and figures of the result.
 type keptWrite struct {
 	writeKey writeKey
-	asking   digest.Digest // of the request, see fingerprint
+	asking   digest.Digest // digest of the request, see fingerprint
 	done     chan struct{} // closed when the write is made or has failed
 	made     bool          // the write is made
 	outcome  []byte        // the result without content; nil if it is too large
@@ -104,8 +104,8 @@ func (d *deed) replay(k *keptWrite) *response {
 	return d.again(k.outcome)
 }
 
-// claim returns the memory of a key. If there was none, mine is true, and the caller has to make
-// the write.
+// claim returns what is remembered of the write a. If nothing is, claim adds an entry for it and
+// mine is true: the caller has to make the write.
 func (rs *replays) claim(a writeKey, asking digest.Digest, now time.Time) (k *keptWrite, mine bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -143,7 +143,7 @@ func (rs *replays) settle(ctx context.Context, k *keptWrite, d *deed, now func()
 	return res
 }
 
-// forget removes the memory of a key.
+// forget removes a remembered write.
 func (rs *replays) forget(k *keptWrite) {
 	rs.order.Remove(k.place)
 	rs.bytes -= int64(len(k.outcome))

@@ -26,14 +26,14 @@ import (
 // once for each route.
 type plan struct {
 	path  []field
-	query []field // if the method is GET or raw is set
-	body  []field // otherwise
-	read  decode  // decodes the body, or nil
+	query []field // all other fields if the method is GET or raw is set
+	body  []field // all other fields otherwise
+	read  decode  // decodes the body; nil if the body has no fields
 	raw   *field  // the field whose bytes are the whole body, or nil
 }
 
-// newPlan returns the plan of an operation whose request is a struct of type t. It panics if a
-// path or query cannot have one of the fields.
+// newPlan returns the plan of an operation whose request is a struct of type t. It panics if the
+// type of a field cannot be written in a path or a query where the plan needs that.
 func newPlan(op *ops.Operation, t reflect.Type, ds decoders) *plan {
 	p := new(plan)
 	fields := fieldsOf(t)
@@ -121,7 +121,7 @@ func isJSON(h http.Header) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// fillPath sets a field to a text of the path, which is unescaped.
+// fillPath sets a field to text, an element of the path after its escapes were decoded.
 func fillPath(f *field, text string, v reflect.Value) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -139,7 +139,7 @@ func fillPath(f *field, text string, v reflect.Value) error {
 func fillQuery(fields []field, u *url.URL, v reflect.Value) error {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return bad("", "the query cannot be read")
+		return bad("", "the query of the URL is malformed: escape %q and other special characters", "%")
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		at := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
@@ -165,7 +165,8 @@ func fillQuery(fields []field, u *url.URL, v reflect.Value) error {
 	return nil
 }
 
-// printable returns a client's name for an error text: at most 40 bytes, printable.
+// printable returns the name of a parameter, as a client sent it, in a form that is safe in an error
+// text: the printable characters among its first 40 bytes.
 func printable(name string) string {
 	const longest = 40
 	if len(name) > longest {
@@ -180,7 +181,7 @@ func printable(name string) string {
 }
 
 // setterOf returns a function that sets a value of type t from a text and reports whether the
-// text is valid. It returns nil if a text cannot be of the type.
+// text is valid. It returns nil for a type that cannot be set from a text, such as a list.
 func setterOf(t reflect.Type) func(v reflect.Value, text string) bool {
 	if t == reflect.TypeFor[time.Time]() {
 		return func(v reflect.Value, text string) bool {
@@ -218,7 +219,7 @@ func expected(t reflect.Type) string {
 	return "a whole number"
 }
 
-// inBody adds the field and the line to an error about a body.
+// inBody adds the field and the line to err, an error of the decoder about body.
 func inBody(body []byte, err error) error {
 	if e, ok := errors.AsType[*rawjson.Error](err); ok {
 		return &refusal{kind: api.Request, field: e.Path, line: transcript.LineOf(body, e.Offset), detail: e.Error(), hint: e.Hint}
@@ -247,5 +248,5 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) (body []byte, r
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, nil, tooLarge(limit)
 	}
-	return nil, nil, bad("body", "ends before its announced length")
+	return nil, nil, bad("body", "ends before the length that the request announced: send it again")
 }

@@ -26,7 +26,7 @@ const (
 // rawTypes are the media types of a body that is the content of one field of its request.
 var rawTypes = []string{typeJSON, typeLines, typeBytes}
 
-// A response is a response that is ready to be sent.
+// A response is a complete response to a request, ready to be sent.
 type response struct {
 	status  int
 	kind    string // media type

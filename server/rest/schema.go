@@ -44,7 +44,7 @@ func newRegistry() *registry {
 
 const refPrefix = "#/components/schemas/"
 
-// Schema returns the schema of a type. For a struct it is a reference, if allowRef is true.
+// Schema returns the schema of a type. For a struct it returns a reference if allowRef is true.
 func (r *registry) Schema(t reflect.Type, allowRef bool, _ string) *huma.Schema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -115,7 +115,7 @@ func object(properties map[string]*huma.Schema, required ...string) *huma.Schema
 	return &huma.Schema{Type: huma.TypeObject, Properties: properties, Required: required, AdditionalProperties: false}
 }
 
-// named returns the schema of a struct, which is made once.
+// named returns the schema of a struct. It makes the schema at the first call for the type.
 func (r *registry) named(t reflect.Type, allowRef bool) *huma.Schema {
 	name := schemaName(t)
 	switch known := r.types[name]; known {
@@ -179,8 +179,8 @@ func (r *registry) parameter(f *field) *huma.Schema {
 	return &s
 }
 
-// schemaNames has the structs whose names in the document differ from those in Go. Clients are
-// generated from these names, so they stay when a type is renamed.
+// schemaNames has the names in the document of structs that have other names in Go. Clients are
+// generated from the names in the document, so these stay when a Go type is renamed.
 var schemaNames = sync.OnceValue(func() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[api.ContractResult]():   "ContractStatements",
@@ -199,8 +199,9 @@ var schemaNames = sync.OnceValue(func() map[reflect.Type]string {
 	}
 })
 
-// schemaName returns the name of a struct in the document: its Go name, behind the name of its
-// package unless that is carrel, api or rest.
+// schemaName returns the name of a struct in the document: the name in schemaNames if it has one
+// there, and otherwise its Go name after the name of its package. The packages carrel, api and rest
+// are not named.
 func schemaName(t reflect.Type) string {
 	if name, ok := schemaNames()[t]; ok {
 		return name

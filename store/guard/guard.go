@@ -71,8 +71,8 @@ func New(s store.Store, grant *governance.Grant, now func() time.Time) store.Sto
 	return g
 }
 
-// may returns an error unless the grant has all permissions in a scope. The empty scope
-// needs all permissions in all scopes, because no pattern matches it.
+// may returns an error unless the grant has each permission of all in a scope. If the scope is
+// empty, which no pattern matches, the grant must have every permission in every scope.
 func (g *guard) may(scope governance.Scope, all ...governance.Permission) error {
 	if scope == "" {
 		return g.whole()
@@ -86,7 +86,7 @@ func (g *guard) may(scope governance.Scope, all ...governance.Permission) error 
 	return nil
 }
 
-// whole returns an error unless the grant has all permissions in all scopes.
+// whole returns an error unless the grant has every permission in every scope.
 func (g *guard) whole() error { return g.may(everywhere, governance.Permissions()...) }
 
 // checkActor returns an error unless the actor of an entry is that of the grant.
@@ -297,7 +297,7 @@ func (g *guard) Rewrites(ctx context.Context, scope governance.Scope, id transcr
 	return reading(g, scope, func() iter.Seq2[*store.Rewrite, error] { return g.store.Rewrites(ctx, scope, id) })
 }
 
-// BeginJob implements [store.Jobs]. A job is for the actor of the grant.
+// BeginJob implements [store.Jobs]. It refuses a job of another actor than that of the grant.
 func (g *guard) BeginJob(ctx context.Context, j *store.Job, d time.Duration) (*store.Job, error) {
 	if err := g.may(j.Scope, governance.Write); err != nil {
 		return nil, err

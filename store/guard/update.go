@@ -94,7 +94,7 @@ func ofWrite(before *store.Artifact, w *store.Write, op string) []governance.Per
 	return all
 }
 
-// retired reports whether an artifact with the status s is out of use.
+// retired reports whether an artifact with the status s was taken out of use.
 func retired(s store.Status) bool {
 	switch s {
 	case store.StatusTombstoned, store.StatusRefuted, store.StatusPurged:

@@ -82,7 +82,7 @@ func (sp *space) admitUpdate(u *store.Update) error {
 		}
 	}
 	if o := u.Outcome; o != nil && sp.manifest(o.Manifest) == nil && (u.Manifest == nil || u.Manifest.ID != o.Manifest) {
-		return fmt.Errorf("outcome: manifest %s: %w", o.Manifest, store.ErrNotFound)
+		return fmt.Errorf("outcome of manifest %s: %w", o.Manifest, store.ErrNotFound)
 	}
 	return nil
 }

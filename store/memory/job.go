@@ -17,7 +17,7 @@ type jobKey struct {
 	name  string
 }
 
-// A job is a stored job, and until when its mark has it.
+// A job is a stored job, with the time until which the process with its mark has it.
 type job struct {
 	store.Job
 	until time.Time
@@ -35,8 +35,8 @@ func now() time.Time {
 	return time.Now() //nolint:forbidigo // the driver is the database, which has a clock
 }
 
-// fence returns ErrTaken if ctx has a job of the scope that another process has taken. The caller
-// holds the lock.
+// fence returns ErrTaken if ctx has a job of the scope that is no longer recorded with its mark:
+// another process has taken the job, or it has ended. The caller holds the lock.
 func (s *database) fence(ctx context.Context, scope governance.Scope) error {
 	j := store.JobFrom(ctx, scope)
 	if j == nil {

@@ -218,7 +218,7 @@ func (sp *space) admit(old *session, c *store.Change) error {
 	}
 	for _, e := range c.Index {
 		if blocks[e.Block] == nil {
-			return fmt.Errorf("index: block %s: %w", e.Block, store.ErrNotFound)
+			return fmt.Errorf("index entry of block %s: %w", e.Block, store.ErrNotFound)
 		}
 	}
 	return uniqueTurns(blocks)

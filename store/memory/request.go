@@ -11,7 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// The driver has this role as the reference, although no other process shares its store.
+// The driver implements [store.Requests] as the reference for other drivers, although no other
+// process can have its store open.
 var _ store.Requests = (*database)(nil)
 
 type requestKey struct {

@@ -38,9 +38,9 @@ const (
 
 	selectHits = `SELECT seq FROM artifact_word WHERE scope = $1 AND word = $2 AND seq > $3 ORDER BY seq DESC LIMIT $4`
 
-	// The inner query is a value, so that the planner looks each place up. It would make EXISTS a
-	// join, and read all places of the second word for each of the first while it has no
-	// statistics of the words.
+	// The inner query is a value, so that the planner looks up each artifact with the first word.
+	// The planner would turn EXISTS into a join and, while it has no statistics of the words, read
+	// all rows of the second word for each row of the first.
 	selectBoth = `
 		SELECT w.seq FROM artifact_word w
 		WHERE scope = $1 AND word = $2 AND w.seq > $3

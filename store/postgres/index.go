@@ -193,7 +193,7 @@ func (t *tx) addSegment(scope governance.Scope, x *index, s *postings.Segment) {
 	}
 }
 
-// sweep rewrites each segment that has one of docs or a dead doc, without them.
+// sweep rewrites each segment that has one of docs or a dead doc, and leaves these docs out.
 func (t *tx) sweep(scope governance.Scope, x *index, docs []int64) error {
 	without := make(map[int64]bool, len(docs)+len(x.gone))
 	for _, doc := range slices.Concat(docs, x.gone) {
@@ -251,7 +251,7 @@ func (t *tx) join(scope governance.Scope, x *index, old []*segment, docs []int64
 	}
 	if added != nil && len(added.IDs) > 0 {
 		if err := joined.Join(added.Pages, added.IDs, added.Lengths); err != nil {
-			return nil, fmt.Errorf("internal error: %w", err)
+			return nil, fmt.Errorf("internal error, please report it: %w", err)
 		}
 	}
 	x.dropped = append(x.dropped, keys...)
@@ -259,7 +259,7 @@ func (t *tx) join(scope governance.Scope, x *index, old []*segment, docs []int64
 	return joined.Segment(), nil
 }
 
-// A pageKey identifies the page of a segment that has a word, if the segment has it.
+// A pageKey identifies the page of a segment on which a word would be if the segment has the word.
 type pageKey struct{ segment, page int64 }
 
 // Postings implements [store.Finder].

@@ -26,9 +26,9 @@ const (
 	openJobs  = `SELECT name, mark, actor, data FROM job WHERE scope = $1 AND until <= ` + millisNow + ` ORDER BY name`
 )
 
-// fence adds a statement that locks the job in the context of the transaction, if there is one of
-// the scope. After a flush, fenced returns ErrTaken if another process has taken the job. Until the
-// transaction ends no other process can take it.
+// fence adds a statement that locks the job in the transaction's context, if the context has a job
+// of the scope. After a flush, fenced returns ErrTaken if the job is no longer recorded with its
+// mark. Otherwise no other process can take the job until the transaction ends.
 func (t *tx) fence(scope governance.Scope) (fenced func() error) {
 	j := store.JobFrom(t.ctx, scope)
 	if j == nil {
@@ -53,7 +53,8 @@ func jobsInto(list *[]store.Job, scope governance.Scope) func(pgx.Rows) error {
 	})
 }
 
-// ofJob runs a transaction with the steps of f, and returns the job as it is then, or nil.
+// ofJob runs a transaction with the steps of f, and returns the job as it is recorded after them, or
+// nil if it is not. It fails with ErrTaken if the job is recorded with another mark.
 func (s *database) ofJob(ctx context.Context, j *store.Job, f func(t *tx)) (*store.Job, error) {
 	var found []store.Job
 	err := s.transact(ctx, in(j.Scope), writing, func(t *tx) error {

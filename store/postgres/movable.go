@@ -80,8 +80,8 @@ func (s *database) BlockWords(ctx context.Context, scope governance.Scope, sessi
 	})
 }
 
-// AddCells implements [store.Movable]. After a lost connection it may find its own cells, and say
-// that they exist.
+// AddCells implements [store.Movable]. If the connection is lost at the commit, AddCells tries again
+// and may then fail because the cells of its first attempt exist.
 func (s *database) AddCells(ctx context.Context, scope governance.Scope, cells []store.Cell, edges []store.Edge) error {
 	err := errors.Join(ctx.Err(), store.ValidateMoved(cells))
 	if err == nil {

@@ -107,7 +107,7 @@ type database struct {
 	version  string // of the server
 	byKey    bool   // whether the server has the settings of setByKey
 	steps    []migration
-	barred   error // why it cannot be written, or nil
+	barred   error // why the store cannot be written, or nil
 
 	known  sync.Map // keys: the scopes whose names are in the table scope
 	closed sync.Once

@@ -57,7 +57,7 @@ func (s *database) preflight(ctx context.Context) error {
 	return nil
 }
 
-// unsafe returns the first problem and what to do, or "".
+// unsafe returns the first problem and what to do about it, or "" if there is none.
 func (f *facts) unsafe() string {
 	off := func(setting *string) bool { return setting != nil && *setting == "off" }
 	major, minor := f.version/10_000, f.version%10_000

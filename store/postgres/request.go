@@ -33,8 +33,9 @@ func (t *tx) addRequest(r *store.Request) {
 		millis(r.Time.Add(-store.RequestTime)))
 }
 
-// claim adds statements that record the request in the context of the transaction, if there is one
-// of the scope. After a flush, repeated returns ErrRepeated if another attempt has recorded it.
+// claim adds statements that record the request in the transaction's context, if the context has a
+// request of the scope. After a flush, repeated returns ErrRepeated if another attempt has recorded
+// the request.
 func (t *tx) claim(scope governance.Scope) (repeated func() error) {
 	r := store.RequestFrom(t.ctx, scope)
 	if r == nil {

@@ -44,8 +44,8 @@ const (
 		) AS found ORDER BY session_id, block_id LIMIT $3`
 )
 
-// read returns the value to which f returns a pointer, read in one transaction of a scope. The steps
-// that f adds fill the value; they are sent after f has returned.
+// read reads a value in one transaction of a scope. f adds the steps that read the value and returns
+// a pointer to it; the steps are sent, and fill the value, after f has returned.
 func read[T any](ctx context.Context, s *database, scope governance.Scope, f func(t *tx) (*T, error)) (T, error) {
 	var got *T
 	err := s.transact(ctx, in(scope), reading, func(t *tx) (err error) {
@@ -179,7 +179,7 @@ func scanBlock(cells map[transcript.BlockID][]store.CellID) func(pgx.Rows) (*sto
 			return nil, err
 		}
 		if err := json.Unmarshal([]byte(tools), &b.Tools); err != nil {
-			return nil, fmt.Errorf("block %s: tools: %w: %w", b.ID, store.ErrCorrupt, err)
+			return nil, fmt.Errorf("block %s: %w: its list of tools cannot be parsed: %w", b.ID, store.ErrCorrupt, err)
 		}
 		b.Cells = cells[b.ID]
 		return &b, nil

@@ -236,7 +236,7 @@ func (t *tx) purge(j *update) error {
 	gone := make(map[store.CellID]bool, len(j.u.Purge))
 	for _, id := range j.u.Purge {
 		if !j.there[id] {
-			return fmt.Errorf("purge: cell %s: %w", id, store.ErrNotFound)
+			return fmt.Errorf("purge of cell %s: %w", id, store.ErrNotFound)
 		}
 		gone[id] = true
 	}
@@ -273,7 +273,7 @@ func (t *tx) indexArtifacts(j *update) error {
 	for _, e := range j.u.Index {
 		place, ok := j.places[e.Artifact]
 		if !ok {
-			return fmt.Errorf("index: artifact %s: %w", e.Artifact, store.ErrNotFound)
+			return fmt.Errorf("index entry of artifact %s: %w", e.Artifact, store.ErrNotFound)
 		}
 		if j.versions[e.Artifact] > 0 {
 			old = append(old, place)
@@ -323,7 +323,7 @@ func (t *tx) addOutcome(j *update) error {
 		j.manifest = j.version
 	}
 	if j.manifest == 0 {
-		return fmt.Errorf("outcome: manifest %s: %w", o.Manifest, store.ErrNotFound)
+		return fmt.Errorf("outcome of manifest %s: %w", o.Manifest, store.ErrNotFound)
 	}
 	t.do("outcome", insertOutcome, raw(j.scope), j.version, j.manifest, raw(o.Actor), millis(o.Time), []byte(o.Data))
 	return nil

@@ -112,7 +112,7 @@ func (v view) artifacts(emit func(*store.Artifact) error, query string, args ...
 }
 
 // readArtifact returns the artifact in a row with its stored imprint. Seq and Version of the
-// artifact are still whole keys.
+// artifact are the stored keys, from which the caller must remove the number of the scope.
 func readArtifact(rows *sql.Rows) (_ *store.Artifact, own imprint, _ error) {
 	a := new(store.Artifact)
 	var created, updated int64
@@ -306,7 +306,8 @@ func scanOutcome(manifest string, key int64, rows *sql.Rows) (store.ContextOutco
 }
 
 // scanManifest returns the manifest in a row and its number of outcomes, and checks its imprint.
-// Version of the manifest is still a whole key.
+// Version of the manifest is the stored key, from which the caller must remove the number of the
+// scope.
 func scanManifest(rows *sql.Rows, more ...any) (*store.Manifest, int, error) {
 	m, own, outcomes, err := readManifest(rows, more...)
 	if err == nil && !same(manifestImprint(int64(m.Version), m), own) {

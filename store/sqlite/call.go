@@ -239,7 +239,8 @@ func (w *writer) applyRewrites(j *change) error {
 	return nil
 }
 
-// takeRewrites runs a statement that deletes rewrites, and removes them from the imprint.
+// takeRewrites runs a statement that deletes rewrites, and removes them from the imprint of the
+// session's list of rewrites.
 func (w *writer) takeRewrites(j *change, query string, args ...any) error {
 	return w.each(func(rows *sql.Rows) error {
 		r, err := scanRewrite(rows)

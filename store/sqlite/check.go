@@ -81,7 +81,7 @@ func isOfSchema(err error) bool {
 	return ok && e.Code() == codes.SQLITE_ERROR
 }
 
-// checks returns the errors of all checks.
+// checks runs all checks. They report problems to c; checks returns the errors that prevented them.
 func (c *checker) checks() []error {
 	return []error{
 		// FTS5 caches the structure of the index in each connection. It refreshes the cache

@@ -25,7 +25,7 @@ const imprintSize = 16
 // computes new imprints.
 type imprint [imprintSize]byte
 
-// join adds a row to the list whose imprint p is, or removes it if the list has the row.
+// join changes p, the imprint of a list, by a row: it adds the row, or removes it if the list has it.
 func (p *imprint) join(row imprint) {
 	for i, b := range row {
 		p[i] ^= b

@@ -57,7 +57,8 @@ func (w *writer) fence(ctx context.Context, scope governance.Scope) error {
 	return err
 }
 
-// job returns a job as it is recorded, or nil. It fails with ErrTaken if it has another mark.
+// job returns the job as it is recorded, or nil if it is not. It fails with ErrTaken if the job is
+// recorded with another mark than j has.
 func (w *writer) job(j *store.Job) (*store.Job, error) {
 	there, err := scanJob(j.Scope, func(dest ...any) error { return w.row(selectJob, []any{j.Scope, j.Name}, dest...) })
 	switch {
@@ -71,7 +72,8 @@ func (w *writer) job(j *store.Job) (*store.Job, error) {
 	return there, nil
 }
 
-// ofJob makes a write, and returns the job as it is then, or nil.
+// ofJob runs a statement that writes, and returns the job as it is recorded after that, or nil if it
+// is not. It fails with ErrTaken if the job is recorded with another mark.
 func (s *database) ofJob(ctx context.Context, j *store.Job, query string, args ...any) (there *store.Job, err error) {
 	err = s.submit(&job{ctx: ctx, write: func(w *writer) (err error) {
 		if err = w.exec(query, append([]any{j.Scope, j.Name, j.Mark}, args...)...); err == nil {

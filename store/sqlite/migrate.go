@@ -25,7 +25,7 @@ type migration struct {
 	after func(w *writer) error // runs after sql, for work that SQL cannot do; may be nil
 }
 
-// programs has the functions of migrations that need one, by name.
+// programs has the functions that run after the SQL of some migrations, by the migration's name.
 var programs = map[string]func(w *writer) error{"0006_imprints.sql": imprintAll, "0007_postings.sql": indexAll}
 
 // migrations returns the migrations of a directory, in order. The first makes version 1.

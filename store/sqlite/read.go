@@ -34,8 +34,8 @@ func (s *database) view(ctx context.Context, f func(v view) error) error {
 	return s.single(ctx, func(v view) error { return v.inTransaction(f) })
 }
 
-// longView is view for queries that may take long to find a row: ctx also interrupts them within
-// a row.
+// longView is view for queries that may search long for a row: the end of ctx also interrupts the
+// search.
 func (s *database) longView(ctx context.Context, f func(v view) error) error {
 	return s.single(ctx, func(v view) error {
 		v.long = ctx
@@ -313,7 +313,7 @@ func scanBlock(scope governance.Scope, id transcript.SessionID, rows *sql.Rows, 
 		return nil, own, damaged("block %s of session %s", b.ID, id)
 	}
 	if err := json.Unmarshal([]byte(tools), &b.Tools); err != nil {
-		return nil, own, fmt.Errorf("block %s: tools: %w: %w", b.ID, store.ErrCorrupt, err)
+		return nil, own, fmt.Errorf("block %s: %w: its list of tools cannot be parsed: %w", b.ID, store.ErrCorrupt, err)
 	}
 	return b, own, nil
 }

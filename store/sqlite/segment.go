@@ -308,7 +308,7 @@ func (w *writer) addFresh() error {
 			var x postings.Index
 			for _, f := range added[scope] {
 				if err := x.Join(f.segment.Pages, f.segment.IDs, f.segment.Lengths); err != nil {
-					return fmt.Errorf("internal error: %w", err)
+					return fmt.Errorf("internal error, please report it: %w", err)
 				}
 			}
 			one = x.Segment()
@@ -397,8 +397,8 @@ func (w *writer) mergeSegments(scope governance.Scope, replaced bool) error {
 	return w.sweepSegments(scope, nil)
 }
 
-// sweepSegments rewrites each segment of a scope that has one of docs or a dead doc, without
-// them.
+// sweepSegments rewrites each segment of a scope that has one of docs or a dead doc, and leaves
+// these docs out.
 func (w *writer) sweepSegments(scope governance.Scope, docs []int64) error {
 	gone, err := goneDocs(w.each, scope)
 	if err != nil {
@@ -422,8 +422,9 @@ func (w *writer) sweepSegments(scope governance.Scope, docs []int64) error {
 	return nil
 }
 
-// rewrite replaces the consecutive segments keys by one, without the docs in without and without
-// dead docs. If a segment is damaged, rewrite fails and writes nothing.
+// rewrite replaces the segments with the given keys, which are consecutive, by one segment. It
+// leaves out dead docs and the docs in without. If a segment is damaged, rewrite fails and writes
+// nothing.
 func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64]bool) error {
 	gone, err := goneDocs(w.each, scope)
 	if err != nil {

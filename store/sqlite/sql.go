@@ -95,7 +95,7 @@ const (
 		ON CONFLICT (scope, session_id, block_id) DO UPDATE SET turn = ?4, kind = ?5, tools = ?6, tokens = ?7,
 			state = ?8, form = ?9, window_tokens = ?10, stub = ?11, pinned = ?12, off = ?13, imprint = ?14, earlier = ?15`
 
-	// Updates a block that stays at its turn: that spares the index of turns. It has the
+	// Updates a block that stays at its turn, without a write to the index of turns. It has the
 	// parameters of upsertBlock.
 	updateBlock = `
 		UPDATE block SET kind = ?5, tools = ?6, tokens = ?7, state = ?8, form = ?9, window_tokens = ?10, stub = ?11,
@@ -204,7 +204,8 @@ const (
 	selectRewrites = `
 		SELECT ` + rewriteColumns + ` FROM rewrite WHERE scope = ?1 AND session_id = ?2 ORDER BY epoch, messages, kind, chain`
 
-	// All scopes that have calls or a count of calls, with the sessions that those name.
+	// All pairs of a scope and a session that calls, or counts of calls, have; also each scope with
+	// an empty session.
 	selectCallers = `
 		SELECT scope, session_id FROM call UNION SELECT scope, session_id FROM session_calls
 		UNION SELECT name, '' FROM scope_total ORDER BY 1, 2`
@@ -325,7 +326,7 @@ func cellsOf(n int) string {
 	CROSS JOIN cell AS c ON c.rowid = k.rowid`
 }
 
-// places returns n rows for VALUES, each a number from 0 and a parameter, from ?2 on.
+// places returns n rows for VALUES, numbered from 0: "(0, ?2), (1, ?3)" for 2.
 func places(n int) string {
 	rows := make([]string, n)
 	for i := range rows {

@@ -183,7 +183,7 @@ func (w *writer) purge(j *update) error {
 			err = w.exec(purgeCell, j.scope, id, own.blob())
 		}
 		if err != nil {
-			return fmt.Errorf("purge: cell %s: %w", id, err)
+			return fmt.Errorf("purge of cell %s: %w", id, err)
 		}
 		docs, err := column[int64](w.each, selectContents, j.base, id)
 		if err != nil {
@@ -205,7 +205,7 @@ func (w *writer) indexArtifacts(j *update) error {
 	for i, e := range j.u.Index {
 		doc, err := w.doc(j, e.Artifact)
 		if err != nil {
-			return fmt.Errorf("index: artifact %s: %w", e.Artifact, err)
+			return fmt.Errorf("index entry of artifact %s: %w", e.Artifact, err)
 		}
 		if !j.unindexed[doc] || len(j.u.Purge) > 0 { // otherwise updateArtifact has written the sum
 			if err := w.exec(setArtifactWords, doc, fieldSum(j.words[i])); err != nil {
@@ -264,7 +264,7 @@ func (w *writer) addOutcome(j *update) error {
 		err = store.ErrNotFound
 	}
 	if err != nil {
-		return fmt.Errorf("outcome: manifest %s: %w", o.Manifest, err)
+		return fmt.Errorf("outcome of manifest %s: %w", o.Manifest, err)
 	}
 	own := outcomeImprint(j.key(), manifest, o)
 	err = w.exec(insertOutcome, j.key(), manifest, o.Actor, o.Time.UnixMilli(), document(o.Data), own.blob())

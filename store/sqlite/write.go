@@ -251,9 +251,9 @@ func (w *writer) index() error {
 	return nil
 }
 
-// truncate empties the log after text was erased. It fails while another connection reads an older
-// state for longer than wait. Then the next transaction tries again, and so does SQLite when the
-// last connection is closed.
+// truncate empties the log after text was erased. If another connection still reads an older state
+// after wait, the log keeps its content; the next transaction tries again, and so does SQLite when
+// the last connection is closed.
 func (w *writer) truncate(wait time.Duration) {
 	var busy, frames, done int
 	err := errors.Join(

@@ -235,7 +235,7 @@ func otherArtifactsDoNotConflict(t *testing.T, s store.Store) {
 	}
 }
 
-// badUpdates lists updates of a scope with fullUpdate("x"), each with one invalid part. notFound says
+// badUpdates lists updates of a scope that has fullUpdate("x"), each with one invalid part. notFound says
 // whether Update must fail with ErrNotFound.
 var badUpdates = []struct {
 	name     string

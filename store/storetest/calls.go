@@ -181,7 +181,7 @@ func callsOutliveSessions(t *testing.T, s store.Store) {
 	}
 }
 
-// purge erases a session of fullChange("x") and purges all cells that it has added.
+// purge erases a session that fullChange("x") made, and purges all cells that the change added.
 func purge(t *testing.T, s store.Store, id transcript.SessionID) {
 	t.Helper()
 	cells, err := s.Brought(t.Context(), scope, id)
@@ -309,7 +309,7 @@ func callContextDone(t *testing.T, s store.Store) {
 	yields(t, "calls afterwards", s.Calls(t.Context(), scope, store.CallFilter{}), callID, "")
 }
 
-// rewriting returns a change to a session of fullChange("x") that adds rewrites, each with a cell of
+// rewriting returns a change to a session that fullChange("x") made. It adds rewrites, each with a cell of
 // its own.
 func rewriting(entry string, rewrites ...store.Rewrite) *store.Change {
 	c := retire("x", entry, "")

@@ -189,7 +189,7 @@ func otherSessionsDoNotConflict(t *testing.T, s store.Store) {
 	}
 }
 
-// bad lists changes to a session of fullChange("x"), each with one invalid part. notFound says
+// bad lists changes to a session that fullChange("x") made, each with one invalid part. notFound says
 // whether Apply must fail with ErrNotFound.
 var bad = []struct {
 	name     string
@@ -219,7 +219,7 @@ var bad = []struct {
 	{"an entry without an id", false, func(c *store.Change) { c.Entry.ID = "" }},
 }
 
-// second returns a valid change to a session of fullChange("x").
+// second returns a valid second change to a session that fullChange("x") made.
 func second() *store.Change {
 	c := fullChange("y")
 	for i := range c.Blocks {

@@ -20,7 +20,7 @@ var erasureChecks = []check{
 	{"A session that is purged may begin again", begunAgain},
 }
 
-// retire returns a change that only sets the status of a session of fullChange(prefix).
+// retire returns a change that only sets the status of a session that fullChange(prefix) made.
 func retire(prefix, entry string, status store.Status) *store.Change {
 	c := newChange(prefix + entry)
 	c.Head = fullChange(prefix).Head
@@ -112,7 +112,7 @@ func brought(t *testing.T, s store.Store) {
 	}
 }
 
-// erasure returns the change that erases a session of fullChange(prefix).
+// erasure returns the change that erases a session that fullChange(prefix) made.
 func erasure(prefix string) *store.Change {
 	c := retire(prefix, "erase", store.StatusPurged)
 	c.Head.Summary, c.Erase = "", true

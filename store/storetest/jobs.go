@@ -109,7 +109,8 @@ func jobsAreListed(t *testing.T, s store.Store) {
 	equal(t, "open jobs", got, []store.Job{*newJob("1", "a"), *newJob("2", "a")})
 }
 
-// lose makes a and its job such that another process has taken it.
+// lose begins a job at the handle a and lets the handle b take it, as another process would. It
+// returns a context for writes of the job by a, which has lost it, and one for writes by b.
 func lose(t *testing.T, a, b store.Store) (lost, taken context.Context) {
 	t.Helper()
 	begin(t, a, newJob("purge", "a"), over, nil)
@@ -119,7 +120,7 @@ func lose(t *testing.T, a, b store.Store) (lost, taken context.Context) {
 
 func lostJobsWriteNothing(t *testing.T, s store.Store) { lostTo(t, s, s) }
 
-// lostTo checks that opener a writes nothing for a job that opener b has taken.
+// lostTo checks that the handle a of a store writes nothing for a job that the handle b has taken.
 func lostTo(t *testing.T, a, b store.Store) {
 	Fill(t, a, scope)
 	before := contents(t, a, scope)
@@ -161,7 +162,8 @@ func jobsAreOfAScope(t *testing.T, s store.Store) {
 	}
 }
 
-// oneOpenerTakesJobs checks that of many who want an open job at once one gets it.
+// oneOpenerTakesJobs checks that exactly one of many concurrent calls of BeginJob, at two handles,
+// gets an open job.
 func oneOpenerTakesJobs(t *testing.T, a, b store.Store) {
 	for round := range 8 {
 		name := fmt.Sprint("job ", round)

@@ -92,7 +92,7 @@ func artifact(t *testing.T, s store.Store, sc governance.Scope, id store.Artifac
 	return store.Artifact{}
 }
 
-// rewrite returns an update that replaces the artifact id by itself, and its write.
+// rewrite returns an update that writes the artifact id without a change, and the write in it.
 func rewrite(t *testing.T, s store.Store, id store.ArtifactID, entry string) (*store.Update, *store.Write) {
 	t.Helper()
 	u := newUpdate(entry)
@@ -121,7 +121,7 @@ func values[T any](seq iter.Seq2[*T, error]) (all []T, err error) {
 }
 
 // reads returns, by name, the methods that read artifacts, the ledger or derived
-// cells of a scope with fullUpdate("x"), as functions that return the number of
+// cells of a scope that has fullUpdate("x"), as functions that return the number of
 // results.
 func reads(s store.Store) map[string]func(ctx ctxT, sc scopeT) (int, error) {
 	pick := func(p store.Pick) func(ctxT, scopeT) (int, error) {

@@ -43,7 +43,7 @@ import (
 )
 
 // errWindow means that the window of the model is too small for a prompt.
-var errWindow = errors.New("window of the model is too small")
+var errWindow = errors.New("the window of the model is too small")
 
 // defaultWindow is the assumed window of a generator that does not state its own, in tokens.
 const defaultWindow = 8192
@@ -103,7 +103,7 @@ func (s *Summarizer) Draft(ctx context.Context, in *Input) (*summary.Summary, *R
 	return draft, d.log.record(len(d.chunks)), nil
 }
 
-// A drafter makes one draft. It holds the prompts' parts.
+// A drafter makes one draft. It holds the parts of the prompts.
 type drafter struct {
 	*layout
 
@@ -117,10 +117,10 @@ type drafter struct {
 // begin checks the settings and lays out the prompts of a draft.
 func (s *Summarizer) begin(in *Input) (*drafter, error) {
 	if s.Generator == nil {
-		return nil, errors.New("no generator")
+		return nil, errors.New("no generator: set Generator, the model that writes the draft")
 	}
 	if s.Window < 0 || s.MaxTokens < 0 {
-		return nil, errors.New("negative number")
+		return nil, fmt.Errorf("the window is %d and the limit of a reply is %d tokens, want none below 0", s.Window, s.MaxTokens)
 	}
 	window := cmp.Or(s.Window, s.Generator.Window())
 	if window <= 0 {
@@ -212,17 +212,18 @@ func (d *drafter) part(ctx context.Context, i int) (*summary.Summary, error) {
 	return draft, d.fits(draft, d.size(d.chunks[i]))
 }
 
-// slack is how many tokens a draft of a very short chunk may have.
-const slack = 64
+// minDraft is the limit, in tokens, of the draft of a chunk that is even shorter than this limit. The
+// draft of a longer chunk must not be longer than the chunk.
+const minDraft = 64
 
-// fits returns an error if a draft is longer than its chunk of size tokens.
+// fits returns an error if a draft is longer than its chunk, which has size tokens, and than minDraft.
 func (d *drafter) fits(s *summary.Summary, size int) error {
 	length := 0
 	for _, e := range s.Entries() {
 		length += d.count(e.Text)
 	}
-	if length > max(size, slack) {
-		return badReply("%d tokens about %d", length, size)
+	if length > max(size, minDraft) {
+		return badReply("the draft has %d tokens, more than the %d tokens of its source", length, size)
 	}
 	return nil
 }
@@ -287,7 +288,7 @@ func (l *log) ask(ctx context.Context, p *llm.Prompt, read func(*llm.Reply) erro
 		case !again:
 			return err
 		case try == 2 && reply.Stop == llm.StopLength:
-			return badReply("cut off, twice")
+			return badReply("cut off, twice, the second time at %d tokens: set a higher limit for replies", p.MaxTokens)
 		case try == 2:
 			return err
 		}
@@ -310,7 +311,7 @@ func (l *log) generate(ctx context.Context, p *llm.Prompt) (*llm.Reply, error) {
 	case err != nil:
 		return nil, err
 	case reply == nil:
-		return nil, badReply("there is none")
+		return nil, badReply("the generator returned no reply")
 	}
 	l.usage = l.usage.Add(reply.Usage)
 	return reply, nil

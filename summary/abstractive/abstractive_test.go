@@ -187,7 +187,7 @@ func TestRepliesThatAreRefused(t *testing.T) {
 		{"a section of another form", []llmtest.Step{llmtest.Say(strings.Replace(draft("a", "b"), `["None"]`, "7", 1))}, llm.ErrReply, "another form", 2},
 		{"an empty intent", []llmtest.Step{llmtest.Say(draft(" ", "b"))}, llm.ErrReply, "is empty", 2},
 		{"a draft that says nothing", []llmtest.Step{llmtest.Say(`{"session_intent":"None","files_modified":{},"decisions_made":["None"],"current_state":"none.","blockers":[],"next_steps":"None","technical_context":[],"errors_encountered":[]}`)}, llm.ErrReply, "says nothing", 1},
-		{"a draft that is longer than the conversation", []llmtest.Step{llmtest.Say(draft(long, "b"))}, llm.ErrReply, "tokens about", 1},
+		{"a draft that is longer than the conversation", []llmtest.Step{llmtest.Say(draft(long, "b"))}, llm.ErrReply, "more than the", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &llmtest.Script{Steps: tt.steps, Repeat: true}

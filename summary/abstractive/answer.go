@@ -40,7 +40,7 @@ Answer with one JSON object and nothing else. It has a field for each question, 
 // one that is too long. It asks each batch of questions twice at most.
 func Answer(ctx context.Context, g llm.Generator, window string, questions []Question) (map[string]string, *Record, error) {
 	if g == nil {
-		return nil, nil, errors.New("answer questions: no generator")
+		return nil, nil, errors.New("answer questions: no generator: name the model that answers")
 	}
 	l := newLog(g)
 	found := make(map[string]string, len(questions))
@@ -73,7 +73,7 @@ func (l *log) answer(ctx context.Context, window string, questions []Question, f
 	// Half of the estimate is a lower bound, so a prompt above the window is certainly too
 	// large.
 	if need := int(token.Estimate(p.Text, token.KindProse)) / 2; l.generator.Window() > 0 && need > l.generator.Window() {
-		return fmt.Errorf("%w: %d tokens or more, and it has %d", errWindow, need, l.generator.Window())
+		return fmt.Errorf("%w: the prompt needs %d tokens or more, and the window has %d: use a model with a larger one", errWindow, need, l.generator.Window())
 	}
 	return l.ask(ctx, p, func(r *llm.Reply) error {
 		all, _ := object(r.Text, func(name string) bool {
@@ -81,7 +81,7 @@ func (l *log) answer(ctx context.Context, window string, questions []Question, f
 			return ok
 		})
 		if all == nil {
-			return malformed("no JSON of answers")
+			return malformed("no JSON with answers")
 		}
 		for id, value := range all {
 			text := answerText(value)

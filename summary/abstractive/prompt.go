@@ -51,8 +51,8 @@ type layout struct {
 	room     int      // tokens of a chunk
 }
 
-// newLayout divides a window of tokens. The notes and facts beside the conversation get two
-// eighths at most, and twice the reply is kept free for a second try.
+// newLayout divides a window of tokens. The previous notes and the facts get an eighth each at most.
+// Twice the size of a reply is kept free, for the second try.
 func newLayout(in *Input, count func(string) int, window, reply int) *layout {
 	l := &layout{count: count, reply: reply, budget: window / 8}
 	seen := make(map[string]bool, len(in.Facts))
@@ -97,7 +97,7 @@ func newMarker(text string) string {
 	}
 }
 
-// head returns as many first lines of a text as fit into limit tokens.
+// head returns the first lines of a text, as many as fit into limit tokens.
 func (l *layout) head(text string, limit int) string {
 	for text != "" && l.count(text) > limit {
 		half := text[:len(text)/2]
@@ -157,7 +157,7 @@ func (l *layout) pieces(b Block) ([]piece, error) {
 	head := l.count(l.blockHead(&piece{block: b, part: 999}))
 	room := l.room - head
 	if room < minRoom {
-		return nil, fmt.Errorf("%w: %d tokens are left for the conversation, want %d", errWindow, max(0, room), minRoom)
+		return nil, fmt.Errorf("%w: %d tokens are left for the conversation, want %d: use a model with a larger one, or lower the limit of a reply", errWindow, max(0, room), minRoom)
 	}
 	if cost := l.count(text); cost <= room {
 		return []piece{{block: b, text: text, cost: head + cost}}, nil

@@ -53,7 +53,7 @@ func parseDraft(text string) (*summary.Summary, error) {
 		if err := inPlace(summary.CheckText(text, nil)); err != nil {
 			return nil, err
 		}
-		return nil, malformed("no JSON of a summary")
+		return nil, malformed("no JSON with a summary")
 	}
 	said := make(map[string]bool, len(all))
 	for name, value := range all {
@@ -83,8 +83,8 @@ func parseDraft(text string) (*summary.Summary, error) {
 // section.
 func isNone(text string) bool { return strings.EqualFold(strings.Trim(text, " ."), summary.None) }
 
-// inPlace returns an error if problems contains one about a refusal, an error text or the
-// prompt in place of content.
+// inPlace returns an error if problems has one which says that the reply has a refusal, an error
+// text or a part of the prompt in place of content.
 func inPlace(problems []summary.Problem) error {
 	for _, p := range problems {
 		switch p.Rule {

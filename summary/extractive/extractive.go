@@ -163,8 +163,9 @@ func (d *drafter) files() []summary.File {
 	return files
 }
 
-// names returns the names in a description, between a word and the number of lines, or the
-// whole description if it has another form.
+// names returns the names in text, the description of a change such as "new func a (+2 −0 lines)":
+// what stands between word, here "new ", and the numbers of lines. It returns the whole text if that
+// has another form.
 func names(text, word string) string {
 	rest, ok := strings.CutPrefix(text, word)
 	list, _, counted := strings.Cut(rest, " (+")
@@ -346,7 +347,7 @@ func (d *drafter) answered(block int) bool {
 	return false
 }
 
-// none returns an entry None if there are no items.
+// none returns items, or one entry None if there are no items.
 func none(items []summary.Item) []summary.Item {
 	if len(items) == 0 {
 		return []summary.Item{{Text: summary.None}}

@@ -86,8 +86,8 @@ func messageOf(role string, blocks [][]byte) []byte {
 	return append(raw, '}')
 }
 
-// head returns the leading system entries that fit the system field, and writes the entries
-// that do not. Repairs are recorded for the entries where they occur.
+// head returns the system entries at the beginning, which go into the system field, and writes all
+// other entries. Repairs are recorded for the entries where they occur.
 func (e *encoder) head(entries []transcript.Entry) (head []transcript.Entry) {
 	atHead := e.body.Key >= 0
 	at := make([]int, len(entries))
@@ -242,7 +242,8 @@ func (e *encoder) place() {
 	}
 }
 
-// serverTool is the role of an assistant's message that ends in a server tool.
+// serverTool stands in [encoder.roles] for an assistant's message that ends in a call of a server
+// tool.
 const serverTool = "assistant, server tool"
 
 // plain writes a message without tool results.

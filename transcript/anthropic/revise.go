@@ -46,8 +46,8 @@ func (e *encoder) revise(en *transcript.Entry) []byte {
 	return transcript.Splice(raw, cuts...)
 }
 
-// drop returns the cuts that remove blank texts, and thinking if the parameter says so, from
-// a list of blocks, and the number of blocks left.
+// drop returns the cuts that remove blank texts from a list of blocks, and also thinking if
+// thinking is true. left is the number of blocks that remain.
 func (c *content) drop(thinking bool) (cuts []transcript.Cut, left int) {
 	spans := make([]rawjson.Span, len(c.blocks))
 	gone := make([]bool, len(c.blocks))

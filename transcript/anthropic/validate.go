@@ -17,7 +17,7 @@ const (
 	maxBytes    = 32 << 20
 )
 
-// maxMarks is the maximum number of cache marks (rule A11).
+// maxMarks is the largest number of cache marks that the provider accepts in a request.
 const maxMarks = 4
 
 // Validate implements [transcript.Format].

@@ -50,7 +50,7 @@ func small(word string) (n int, ok bool) {
 	return n, true
 }
 
-// from reports whether v is at least major.minor.
+// from reports whether v is the version major.minor or a later one.
 func (v version) from(major, minor int) bool {
 	return v.major > major || v.major == major && v.minor >= minor
 }

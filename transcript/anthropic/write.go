@@ -110,7 +110,8 @@ func (e *encoder) media(p transcript.Media) []byte {
 	return field(object("type", p.Kind), "source", source)
 }
 
-// account records a loss for each part of a session of another format without a block in the API.
+// account records the losses of a window of a session in another format: each part for which the
+// API has no block.
 func (e *encoder) account(w *transcript.Window) {
 	if n := len(w.Session.Tools); n > 0 {
 		e.losses.Add(-1, "tools", n)

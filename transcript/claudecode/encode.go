@@ -82,7 +82,7 @@ type encoder struct {
 	session string
 	parent  string
 	stamp   string            // timestamp of the last row
-	frame   map[string]string // fields of made rows, copied from the session's first row
+	frame   map[string]string // fields of each [madeRow], copied from the session's first row
 	renamed map[string]string // old uuid → new
 	rows    int
 	out     bytes.Buffer
@@ -94,7 +94,7 @@ type encoder struct {
 
 // A pending row is queued until its reply is complete.
 type pending struct {
-	item int // sort key: item in the session; -1 for rows of a made reply, the number of items for made results
+	item int // sort key: item in the session; -1 for a reply's [madeRow], the number of items for one of results
 	raw  []byte
 }
 
@@ -235,8 +235,8 @@ func dropElement(parts []gjson.Result, k int) transcript.Cut {
 	return transcript.Cut{From: from, To: to}
 }
 
-// flush writes the queued rows in this order: rows of a made reply, kept rows in the order
-// of the file, made results.
+// flush writes the queued rows in this order: each [madeRow] of the reply, the kept rows in the
+// order of the file, each [madeRow] of results.
 func (e *encoder) flush() {
 	slices.SortStableFunc(e.reply, func(a, b pending) int { return cmp.Compare(a.item, b.item) })
 	for _, p := range e.reply {
@@ -285,7 +285,7 @@ func (e *encoder) write(raw []byte) {
 	e.rows++
 }
 
-// A madeRow is a row that the encoder creates.
+// A madeRow is a row that the encoder builds itself, not one copied from the file.
 type madeRow struct {
 	Parent    any    `json:"parentUuid"`
 	Sidechain bool   `json:"isSidechain"`
@@ -312,7 +312,7 @@ func (e *encoder) make(kind string, message any) {
 	e.reply = append(e.reply, pending{at, marshal(row)})
 }
 
-// nextStamp returns the timestamp of a made row: in a session of this format, that of the
+// nextStamp returns the timestamp of a [madeRow]: in a session of this format, that of the
 // row before it; otherwise one second later.
 func (e *encoder) nextStamp() string {
 	if e.own {

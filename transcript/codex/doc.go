@@ -22,7 +22,7 @@
 //
 // A changed window keeps the rows of unchanged items, and the rows about the session and its
 // settings. Events for the screen (event_msg), token counts and the windows before a
-// compaction are left out. A made row has the timestamp of the row before it. Repairs follow
+// compaction are left out. A row without a source has the timestamp of the row before it. Repairs follow
 // package responses and are listed in Repairs.
 //
 // Sessions of other formats are written with a session_meta, a turn_context with the model,

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-// dawn is the timestamp of made rows if no row before has one.
+// dawn is the timestamp of rows that the encoder builds itself if no row before them has one.
 const dawn = "2000-01-01T00:00:00.000Z"
 
 // Encode implements [transcript.Format].
@@ -111,7 +111,7 @@ func (e *encoder) begin(s *transcript.Session) {
 	}
 }
 
-// row writes a made row.
+// row writes a row that the encoder builds itself, not one copied from the file.
 func (e *encoder) row(kind string, payload []byte) {
 	if bytes.ContainsAny(payload, "\r\n") {
 		var b bytes.Buffer
@@ -187,8 +187,8 @@ func explicit(raw []byte) []byte {
 	return transcript.Splice(raw, cuts...)
 }
 
-// settings writes the source rows up to index before, without rows of the conversation
-// and events for the screen.
+// settings writes the source rows with an index below before that are about settings. It leaves out
+// the rows of the conversation and the events for the screen.
 func (e *encoder) settings(before int) {
 	for ; e.next < before; e.next++ {
 		r := &e.in.rows[e.next]
@@ -212,8 +212,8 @@ func (e *encoder) settings(before int) {
 	}
 }
 
-// renamed returns the changes that give a row about a session the id, and remove its parent
-// session and its sub-agent's fields.
+// renamed returns the cuts that change r, a row about a session: the session gets the id, and the
+// fields about a parent session or a sub-agent become null.
 func renamed(r *row, id string) (cuts []transcript.Cut) {
 	members, err := rawjson.NewReader(r.payload.Of(r.raw)).Members()
 	if err != nil {

@@ -238,8 +238,8 @@ func thoughts(m *transcript.Message) int {
 	return n
 }
 
-// checkTruncated cuts a sample off at every byte of a short one, and at a
-// thousand of a long one.
+// checkTruncated decodes beginnings of a sample: every one if the sample is
+// short, and between one and two thousand if it is long.
 func checkTruncated(t *testing.T, f transcript.Format, sample []byte) {
 	step := max(1, len(sample)/1000)
 	for n := 0; n < len(sample); n += step {

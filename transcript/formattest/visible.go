@@ -48,7 +48,7 @@ type viewer struct {
 	events  []event
 	calls   []transcript.ToolCall // calls of the latest reply
 	results []transcript.ToolResult
-	behind  []string // texts of the user after results
+	behind  []string // texts of the user that stand after the collected results
 }
 
 func (v *viewer) user(m *transcript.Message) {

@@ -15,7 +15,7 @@ import (
 // Skipped is the signature that the vendor documents for calls without a model's signature.
 const Skipped = "skip_thought_signature_validator"
 
-// otherSkipped is the second documented value.
+// otherSkipped is the other signature that the vendor documents for this purpose.
 const otherSkipped = "context_engineering_is_the_way_to_go"
 
 // Validate implements [transcript.Format].
@@ -78,8 +78,8 @@ func (c *checker) content(i int) {
 	}
 }
 
-// sound reports whether the args of a call or the response of a response is an object. A call
-// may lack args.
+// sound reports whether a call has an object as its args, or no args, or whether a response has an
+// object as its field response.
 func (p *part) sound(data []byte) bool {
 	if p.input.End == 0 {
 		return p.kind == calls
@@ -132,8 +132,8 @@ func (c *checker) order(i int) {
 	}
 }
 
-// match reports whether responses answer calls one to one: by id, or by name where one of
-// both has no id.
+// match reports whether each response in answers is for a different call in asked. A response is for
+// a call with the same id or, if one of the two has no id, with the same name.
 func match(asked, answers []*part) bool {
 	byID := make(map[string][]int, len(asked)) // calls with an id, in order
 	for i, call := range asked {

@@ -254,7 +254,8 @@ func (e *encoder) media(p transcript.Media) []byte {
 	return append(rawjson.AppendString(append(raw, `, "data": `...), p.Data), "}}"...)
 }
 
-// account records a loss for each part of another provider's session without a form in the API.
+// account records the losses of a window of a session in another format: each part that the API has
+// no form for.
 func (e *encoder) account(w *transcript.Window) {
 	e.losses.Account(w, func(role string, m transcript.Media) bool { return role != "system" && e.media(m) != nil })
 	for i := range w.Entries {

@@ -48,11 +48,11 @@ type object struct {
 	record
 	about
 
-	identified bool // it has an id
-	rewinds    bool
-	rewind     string
-	set        rawjson.Span
-	listed     bool
+	identified bool         // it has an id
+	rewinds    bool         // it has the field $rewindTo
+	rewind     string       // value of $rewindTo: the id of the first message to remove
+	set        rawjson.Span // value of the field $set, or empty
+	listed     bool         // it has a list of messages
 	messages   []rawjson.Span
 	more       bool // it has fields of the session other than its id and its times
 }
@@ -232,7 +232,8 @@ func (f *file) change(raw []byte, o *object, n int) {
 	f.cut(raw, bytes.IndexByte(raw, '{')+o.set.Start, inner.messages, n)
 }
 
-// learn takes over the fields of the session that a sets.
+// learn sets the fields of the session from those of a that are not empty. The id, the hash and the
+// begin time do not change once they are set.
 func (f *file) learn(a *about) {
 	for _, p := range [][2]*string{{&f.id, &a.id}, {&f.hash, &a.hash}, {&f.begun, &a.begun}} {
 		if *p[0] == "" {

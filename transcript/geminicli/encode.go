@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/gemini"
 )
 
-// dawn is the time of made lines if no line before has one.
+// dawn is the time of lines that the encoder builds itself if no line before them has one.
 const dawn = "2000-01-01T00:00:00.000Z"
 
 // Encode implements [transcript.Format].
@@ -95,7 +95,7 @@ type encoder struct {
 	fresh bool // the window becomes a new session, so no line is kept
 	stamp string
 	next  int             // number of settings written so far
-	used  map[string]bool // ids that made lines must not use
+	used  map[string]bool // ids that new lines must not use
 	out   bytes.Buffer
 }
 
@@ -154,8 +154,8 @@ func (e *encoder) all(out *transcript.Encoded) error {
 	return nil
 }
 
-// whole returns the records that keep their lines: none of their contents changed, nor the
-// answers to their calls.
+// whole returns the records that keep their lines because neither their contents nor the answers
+// to their calls have changed. same says for each content whether it is unchanged.
 func (e *encoder) whole(same []bool) map[int]bool {
 	whole := make(map[int]bool, len(e.now))
 	for _, c := range e.now {
@@ -218,7 +218,7 @@ func (e *encoder) made(raw []byte, k int) error {
 	return nil
 }
 
-// name returns an unused id for a made line: the id of its message, or a hash of its content.
+// name returns an unused id for a new line: the id of its message, or a hash of its content.
 func (e *encoder) name(id string, raw []byte) string {
 	if id == "" || e.used[id] {
 		for n := len(e.used); ; n++ {

@@ -91,7 +91,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 type reader struct {
 	s     *transcript.Session
 	part  transcript.Part // part that the next fence belongs to, or nil
-	in    bool            // whether parts belong to the last result
+	in    bool            // whether the parts that follow belong to the last tool result
 	start int             // start of the current item
 }
 

@@ -25,7 +25,7 @@
 //
 // # What is checked
 //
-// Validate reports these rules, with the numbers of the design notes:
+// Validate reports these rules, which have Carrel's own numbers:
 //
 //	X0  the form of messages: content where it is needed, nothing empty of both
 //	    content and calls

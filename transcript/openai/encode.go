@@ -129,7 +129,7 @@ func (e *encoder) withCalls(m *message, raw []byte) []byte {
 	return chat.Drop(raw, func(key string) bool { return key == "tool_calls" })
 }
 
-// writeMade writes a made message, unless raw is empty.
+// writeMade writes a message without a source, unless raw is nil.
 func (e *encoder) writeMade(raw []byte) {
 	if raw != nil {
 		e.write(raw, -1)

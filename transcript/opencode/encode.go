@@ -14,8 +14,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// dawn is the time of made messages if no message before has one: the first moment of the year
-// 2000, in milliseconds.
+// dawn is the time of messages that have no source if no message before them has one: the first
+// moment of the year 2000, in milliseconds.
 const dawn = 946_684_800_000
 
 // free is the usage of a kept reply, whose cost counts in the source session only.
@@ -86,7 +86,7 @@ type encoder struct {
 	out     [][]byte
 	losses  chat.Losses
 
-	agent, provider, model, cwd string // of made messages
+	agent, provider, model, cwd string // fields of messages that have no source
 
 	index   int      // index of the entry that is being written
 	open    *message // message that is being written; pending holds its parts
@@ -118,7 +118,7 @@ func set(raw []byte, pairs ...string) []byte {
 
 func quote(s string) string { return string(rawjson.AppendString(nil, s)) }
 
-// begin sets the agent, model and directory of made messages.
+// begin sets the agent, model and directory of messages that have no source.
 func (e *encoder) begin(s *transcript.Session) {
 	e.agent, e.cwd, e.model = "build", cmp.Or(s.Project, "/"), cmp.Or(s.Model, "unknown")
 	e.provider = providerOf(s.Model)

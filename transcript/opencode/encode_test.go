@@ -261,7 +261,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	formattest.Refuses(t, format{}, []formattest.Refusal{
-		{Name: "nothing of the session", In: `{"messages":[]}`, Says: "nothing is said of the session"},
+		{Name: "nothing of the session", In: `{"messages":[]}`, Says: "there is no object that describes the session"},
 		{Name: "no messages", In: `{"info":{"id":"ses_1"}}`, Says: "no list of messages"},
 		{Name: "no role", In: `{"info":{"id":"ses_1"},"messages":[{"info":{"id":"msg_1"},"parts":[]}]}`, Says: "messages.0: a message needs an info with the role user or assistant"},
 		{Name: "no parts", In: `{"info":{"id":"ses_1"},"messages":[{"info":{"role":"user"}}]}`, Says: "messages.0: a message needs a list of parts"},

@@ -42,7 +42,8 @@ func (e *encoder) make(en *transcript.Entry, results []transcript.Entry) {
 	}
 }
 
-// part encodes a part of a made message; members is the JSON of its other members.
+// part encodes a part of a message that has no source. members is the JSON of the members that
+// depend on the kind of the part.
 func (e *encoder) part(message, kind, members string) []byte {
 	return fmt.Appendf(nil, `{"id": %s, "sessionID": %s, "messageID": %s, "type": %s, %s}`, quote(e.id("prt")), quote(e.session), quote(message), quote(kind), members)
 }

@@ -43,8 +43,8 @@ type message struct {
 	id, role, parent string
 	created          int64
 	summary          bool // a finished reply with the summary of a compaction
-	failed           bool // with an error other than an abort, or with an abort
-	aborted          bool // by the user, which is an error too
+	failed           bool // a reply that ended with an error
+	aborted          bool // the error is that the user aborted the reply
 }
 
 // A part is one element of a message's list parts.
@@ -79,7 +79,7 @@ func read(name string, data []byte) (*document, error) {
 		return nil, err
 	}
 	if len(d.info) == 0 {
-		return nil, &transcript.SyntaxError{Name: name, Line: 1, Field: "info", Text: "nothing is said of the session", Hint: layout.Hint}
+		return nil, &transcript.SyntaxError{Name: name, Line: 1, Field: "info", Text: "there is no object that describes the session", Hint: layout.Hint}
 	}
 	return d, nil
 }

@@ -49,7 +49,7 @@ type Block struct {
 	ID   string
 	Turn Number
 	Text []byte
-	Role string          // empty if absent or no text
+	Role string          // empty if the file has none, or one that is not a string
 	Kind json.RawMessage // any value, as it stands in the file; nil if absent or null
 }
 
@@ -75,7 +75,7 @@ func (n Number) Sub(m Number) Number {
 // String returns n as [Number.Append] writes it.
 func (n Number) String() string { return string(n.Append(nil)) }
 
-// Append appends n as the original writes it: a whole number without a point,
+// Append appends n as the original pager writes it: a whole number without a point,
 // any other with at least one decimal, or with an exponent if its magnitude is
 // below 10⁻⁴ or not below 10¹⁶.
 func (n Number) Append(dst []byte) []byte {
@@ -86,7 +86,7 @@ func (n Number) Append(dst []byte) []byte {
 }
 
 // AppendFloat appends the shortest decimal that reads back as f, in the form
-// that the original uses for numbers that are not whole.
+// that the original pager uses for numbers that are not whole.
 func AppendFloat(dst []byte, f float64) []byte {
 	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
 		return strconv.AppendFloat(dst, f, 'e', -1, 64)

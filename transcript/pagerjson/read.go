@@ -73,7 +73,7 @@ func (r *reader) read() (h *History, err error) {
 		}
 	}
 	if r.peek(); r.at < len(r.data) {
-		r.fail(r.at, "there is something after the history: %s", r.here())
+		r.fail(r.at, "the history ends here, but the file goes on: %s", r.here())
 	}
 	r.need(keys, 1, -1, "intent_ir", 0)
 	r.need(keys, 2, -1, "blocks", 0)

@@ -96,7 +96,7 @@ func (s *scanner) more(first bool, end byte) bool {
 // key reads a key and its colon.
 func (s *scanner) key() []byte {
 	if s.peek() != '"' {
-		s.fail(s.at, "want a key, got %s", s.here())
+		s.fail(s.at, "want a key in quotation marks, got %s", s.here())
 	}
 	k, _ := s.text()
 	if s.peek() != ':' {
@@ -140,12 +140,12 @@ func (s *scanner) plain(i int) (int, bool) {
 			i += 8
 		}
 		if i >= len(data) {
-			s.fail(start, "the text that begins here has no end")
+			s.fail(start, "the text that begins here has no closing quotation mark")
 		}
 		c := data[i]
 		if c == '"' || c == '\\' {
 			if wide&high != 0 && !utf8.Valid(data[start:i]) {
-				s.fail(start, "a text is not UTF-8")
+				s.fail(start, "a text is not UTF-8: convert the file")
 			}
 			return i, c == '"'
 		}
@@ -249,7 +249,7 @@ func (s *scanner) number() []byte {
 			s.at++
 		}
 		if s.at == from {
-			s.fail(start, "a number is not written as JSON wants it")
+			s.fail(start, "a number is not written as in JSON, such as 12 or 0.5")
 		}
 	}
 	is := func(set string) bool {

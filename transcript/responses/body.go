@@ -16,8 +16,8 @@ type body struct {
 	instructions chat.Content
 	items        []item
 	runs         []run
-	elsewhere    string // field by which a part of the history is at the server, or empty
-	saysSo       int    // offset of that field
+	elsewhere    string // field, or type of an item, that refers to history on the provider's server; or empty
+	saysSo       int    // offset of that field or item
 }
 
 // A run is the range of items of one message: from is the first, to is one past the last.

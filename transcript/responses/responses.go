@@ -14,8 +14,8 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "responses" }
 
-// Sniff implements [transcript.Format]. A list of messages without types is taken for
-// another API's.
+// Sniff implements [transcript.Format]. A list of messages that have no type is taken for the list
+// of another API.
 func (format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.Responses }
 
 // Decode implements [transcript.Format].

@@ -19,10 +19,10 @@ func isEvent(keys map[string]bool) bool {
 // noted lists the actions that are not part of the conversation.
 var noted = []string{"", "null", "change_agent_state", "recall", "condensation", "condensation_request", "pause", "resume", "stop", "start"}
 
-// newEvents returns a reader of events.
+// newEvents returns a reader of elements that are events.
 func newEvents(string) reader { return &events{calls: make(map[string]string)} }
 
-// events reads events.
+// events is a reader of elements that are events.
 type events struct {
 	calls  map[string]string // ids of calls, as JSON, by event id
 	agents bool              // the previous message is a reply with calls

@@ -22,7 +22,7 @@ func newSWE(list string) reader {
 	return history{}
 }
 
-// A history reads messages.
+// A history is a reader of elements that are messages.
 type history struct{}
 
 func (history) read(raw []byte) ([][]byte, bool) {
@@ -36,7 +36,7 @@ func (history) read(raw []byte) ([][]byte, bool) {
 	return [][]byte{raw}, false
 }
 
-// steps reads steps, each a call with its result.
+// steps is a reader of elements that are steps: each has a call and its result.
 type steps struct{ n int }
 
 func (s *steps) read(raw []byte) ([][]byte, bool) {

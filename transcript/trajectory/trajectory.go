@@ -135,7 +135,7 @@ func (f *format) Decode(name string, data []byte) (*transcript.Session, error) {
 	}
 	s, err := openai.Format.Decode(name, in.body())
 	if err != nil {
-		return nil, &transcript.SyntaxError{Name: name, Text: "an element is no message: " + err.Error()}
+		return nil, &transcript.SyntaxError{Name: name, Text: "an element of the list cannot be read as a message: " + err.Error()}
 	}
 	var spans []rawjson.Span
 	for i, r := range in.of {
