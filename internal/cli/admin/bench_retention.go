@@ -27,7 +27,7 @@ type retentionBench struct {
 	budgets, strategies, svg string
 	force                    bool
 	baselines                bool
-	max, least               int
+	max, least               int // the flags --max and --min
 }
 
 func newBenchRetention(j *job.Job) *cobra.Command {

@@ -112,7 +112,8 @@ func (a *agentDoctor) checkPrograms(ctx context.Context, j *job.Job, client, sco
 	return a.waits(j, path)
 }
 
-// checkAnswer returns a check that a program does not answer a hook, or nil if it does.
+// checkAnswer calls a program as the client would for an event. It returns nil if the program
+// answers, and otherwise a failed check with the reason.
 func checkAnswer(ctx context.Context, program, client, event, input string) *doctorCheck {
 	said, err := answer(ctx, &question{line: input, last: true}, program, "hook", client, event)
 	if err == nil && json.Valid([]byte(said)) {

@@ -107,8 +107,9 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 	return doctorCheck{Name: "hooks", State: stateOK, Detail: from + ", and " + program + " answers"}
 }
 
-// other returns a problem if a program that a client's settings name is not this one. It does not
-// run the program, because a project's settings may name anything.
+// other returns a failed check if the program that a client's settings name is missing or is not
+// the program that runs now, else nil. It does not run the program, because a project's settings
+// may name anything.
 func other(program, client string) *doctorCheck {
 	found, err := exec.LookPath(program)
 	if err != nil {
@@ -120,11 +121,11 @@ func other(program, client string) *doctorCheck {
 	return nil
 }
 
-// A question is the input for a program.
+// A question is what the doctor writes to the standard input of a program that it tests.
 type question struct {
 	line string
 	last bool   // close the input after it: a hook reads to the end, a server does not
-	env  string // environment variable, or ""
+	env  string // a variable as NAME=value to add to the program's environment, or ""
 }
 
 // answer starts a program, writes a question to it, and returns the first line of its answer.

@@ -91,12 +91,14 @@ const (
 	codexEnd   = "# carrel setup: end"
 )
 
-// between returns text between the begin and end lines with the suffix of.
+// between returns text enclosed in the two lines with which setup marks the begin and end of its
+// own part of a file. Both lines end with the suffix of, so that a file may have several such
+// parts.
 func between(of, text string) string {
 	return codexBegin + of + "\n" + text + codexEnd + of + "\n"
 }
 
-// ofServer is the suffix of the lines around the server.
+// ofServer is the suffix of the marking lines around the settings of the MCP server; see between.
 const ofServer = " server"
 
 // codexServer returns the MCP server for the settings of Codex. Codex passes few variables to a
@@ -171,7 +173,7 @@ supports_websockets = false
 	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines("", file, data) }}
 }
 
-// withoutLines removes the begin and end lines with the suffix of, and everything between them.
+// withoutLines removes from data what [between] enclosed with the suffix of, and the marking lines.
 func withoutLines(of, file string, data []byte) ([]byte, error) {
 	rest := bytes.Clone(data)
 	begin, end := []byte(codexBegin+of+"\n"), []byte(codexEnd+of+"\n")

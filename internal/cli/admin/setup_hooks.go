@@ -46,7 +46,7 @@ func (h *hookTable) part(program string) setupPart {
 	return jsonPart(func(t *settingsText) error { return h.add(t, program) }, h.drop)
 }
 
-// group returns the entry of an event.
+// group returns the entry that setup writes for an event.
 func (h *hookTable) group(e *hookEvent, program string) hookGroup {
 	if strings.ContainsAny(program, " \t'\"\\$`&;|()<>*?") {
 		program = "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"

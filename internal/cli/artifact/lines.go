@@ -81,7 +81,7 @@ func readLines(ctx context.Context, j *job.Job, a *job.Access, name string, temp
 	return reqs, nil
 }
 
-// parseRecord sets the fields of a request that a line has.
+// parseRecord parses a line and sets the fields of req that the line gives; the others stay.
 func parseRecord(line []byte, req *carrel.NewArtifact) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()

@@ -193,7 +193,7 @@ func wordsOf(f intent.Flag) string {
 	return strings.Join(words, " | ")
 }
 
-// partOf returns the slots and gaps of a further request.
+// partOf returns in words the slots and gaps of a further request in the same prompt.
 func partOf(part intent.FurtherRequest) string {
 	var all []string
 	for _, s := range part.Verb.Slots() {
