@@ -142,7 +142,8 @@ func readConfidence(l literal) (any, error) {
 	return nil, errors.New("wants a number above 0 and up to 1, such as 0.7")
 }
 
-// percent is the step of the edges of tiers.
+// percent is the smallest difference between two edges of the ladder of tiers: edges are whole
+// percents of the budget.
 const percent = ratio.One / 100
 
 // readEdge parses an edge of the ladder of tiers, in whole percent.

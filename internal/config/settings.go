@@ -367,8 +367,8 @@ func Load(src *Sources) (*Settings, error) {
 	return s, s.check()
 }
 
-// names returns the names of a key: those that files choose if the key has a "*", else its own
-// name.
+// names returns the names of the settings that k describes: the name of k itself or, if it has a
+// "*", each name that a file gives in its place.
 func (s *Settings) names(files []source, k *key) []string {
 	if !strings.Contains(k.name, "*") {
 		return []string{k.name}

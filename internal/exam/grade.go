@@ -46,7 +46,7 @@ type SheetNext struct {
 	methods []string
 }
 
-// An Answer is the text of a reader under a letter.
+// An Answer is what a reader answered, under the letter by which the sheet names the reader.
 type Answer struct {
 	As   string `json:"as"`
 	Says string `json:"says"`
@@ -240,7 +240,7 @@ func (r *Run) Grade(ctx context.Context, model Model, seed int, again bool) (*Ta
 	return t, err
 }
 
-// grades reads the grades of a sheet. An empty sheet has empty grades.
+// grades reads the grades of a sheet. For a sheet without answers it returns empty grades.
 func (r *Run) grades(s *Session, sheet *Sheet) (*Grades, error) {
 	var g Grades
 	if sheet.empty() {

@@ -76,8 +76,8 @@ type Reply struct {
 	Problem string `json:"problem,omitempty"` // why the reply cannot be read
 }
 
-// A said is a text of a model. If the model writes another JSON value in place of a string, the
-// JSON is the text.
+// A said is a string in the JSON of a model's reply. If the model wrote another JSON value there,
+// said is the JSON of that value.
 type said string
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -190,7 +190,8 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 	}
 }
 
-// printWould prints what managing would have changed for calls that were not managed.
+// printWould prints an estimate for the calls that the proxy only passed on: how many tokens they
+// might have had if the proxy had managed them.
 func printWould(p *out.Page, w *api.UnmanagedTally) {
 	if w.Calls == 0 {
 		return

@@ -82,8 +82,8 @@ cost.`,
 	return cmd
 }
 
-// printCost prints the cost of sessions: with the breaks of the cache if one is true, else with a
-// table of the sessions.
+// printCost prints the cost of sessions. If one is true, r is about a single session, and printCost
+// adds its breaks of the cache; otherwise it adds a table of the sessions.
 func printCost(p *out.Page, r *carrel.CostResult, one bool, now time.Time) {
 	b := &r.Total
 	parts := &out.Table{Head: []string{"part", "tokens", "of the prompts", "cost"}}

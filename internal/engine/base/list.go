@@ -84,8 +84,8 @@ func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, e
 	return List(items), next, err
 }
 
-// rest returns the entries behind a cursor: at least most of them if there are as many, or all if
-// most is 0.
+// rest returns the entries behind the cursor after. It may stop when it has returned most entries;
+// 0 means that it returns all.
 func (l *Listing[T, K]) rest(after string, most int) ([]T, error) {
 	key, err := l.open(after)
 	if err != nil {

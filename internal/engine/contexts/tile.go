@@ -106,7 +106,8 @@ func messages(src *source, f *fitted, out *encoded) []stretch {
 	return list
 }
 
-// frameCells returns the cells of a session that belong to no block.
+// frameCells returns the cells of a session that belong to no block, such as those with the fields
+// of a request body beside its messages.
 func frameCells(h *hold.Snapshot) []store.CellID {
 	blocks := make(map[store.CellID]bool)
 	for i := range h.Rows {

@@ -80,9 +80,9 @@ func (a *Agreement) CheckPinned() error {
 	return nil
 }
 
-// LeftDecisions returns the moves that a contract records for a block that left the conversation
-// since the last pass. A block that records a correction gets none, because its correction still
-// applies.
+// LeftDecisions returns the moves that the contract must record because a block has left the
+// conversation. It returns none if the contract does not list the block, or lists it for a
+// correction, which still applies.
 func LeftDecisions(state *contract.Contract, id transcript.BlockID) []contract.Move {
 	block := ContractID(id)
 	if !known(state, block) || slices.Contains(state.Texts(contract.CorrectionBlocks), block) {
@@ -105,7 +105,7 @@ func known(s *contract.Contract, id string) bool {
 	return ok
 }
 
-// Bucket returns the list of the contract for blocks in a state.
+// Bucket returns the name of the list in which a contract keeps the ids of the blocks in state s.
 func Bucket(s store.State) contract.Bucket {
 	switch s {
 	case store.StateLive:
@@ -117,8 +117,9 @@ func Bucket(s store.State) contract.Bucket {
 	return contract.Evicted
 }
 
-// Rules returns the rule of each block. The last keepLast blocks are under a rule, and so are
-// blocks that record a correction by the contract.
+// Rules returns for each block the rule that keeps it in the window, or "" if it has none. keepLast
+// is how many of the newest blocks have a rule; 0 means as many as the options say. A block with a
+// correction that the contract lists has a rule, too.
 func (e *Desk) Rules(ctx context.Context, scope governance.Scope, h *Snapshot, keepLast int) ([]pager.Rule, error) {
 	a, err := e.Agreement(ctx, scope, h)
 	if err != nil {

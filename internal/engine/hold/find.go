@@ -103,7 +103,8 @@ func (e *Desk) Head(ctx context.Context, scope governance.Scope, id transcript.S
 	return head, nil
 }
 
-// DescribeHead describes a session from its head and the bytes of its about cell.
+// DescribeHead describes a session from its head and body, the bytes of its about cell; see
+// [About].
 func DescribeHead(h *store.Head, body []byte) (api.SessionInfo, error) {
 	a, err := readAbout(h, body)
 	if err != nil {

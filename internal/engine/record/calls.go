@@ -30,7 +30,7 @@ func (e *Recorder) EachCall(ctx context.Context, scope governance.Scope, filter 
 	return nil
 }
 
-// parse decodes recorded data of a call, unless it is nil.
+// parse decodes data, a part of the record of a call, into a value. It does nothing if data is nil.
 func parse(data json.RawMessage, into any) error {
 	if data == nil {
 		return nil

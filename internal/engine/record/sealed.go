@@ -146,8 +146,8 @@ func (e *Recorder) SealedCall(ctx context.Context, scope governance.Scope, id st
 	return nil, store.ErrNotFound
 }
 
-// Manifest returns the manifest of a call in the form of those of contexts, with the outcome of
-// the call.
+// Manifest returns the manifest of a call, with the outcome of the call, in the form in which the
+// store returns manifests of contexts.
 func (s *SealedCall) Manifest() *store.Manifest {
 	h := &s.Sealed.Manifest().Header
 	m := &store.Manifest{
@@ -159,7 +159,8 @@ func (s *SealedCall) Manifest() *store.Manifest {
 	return m
 }
 
-// Ends returns the chain of the messages sent, and the number of bytes.
+// Ends returns two things that the manifest says of the request body: the digest of the chain of
+// the messages sent, and the number of bytes.
 func (s *SealedCall) Ends() (chain digest.Digest, bytes int) {
 	for _, it := range s.Sealed.Manifest().Items {
 		switch it := it.(type) {

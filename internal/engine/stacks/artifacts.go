@@ -140,8 +140,8 @@ func (e *Stacks) SetStatus(ctx context.Context, scope governance.Scope, u *store
 // A Family is a set of artifacts, everything derived from them, and the cells of all of them.
 type Family struct {
 	Rows  []store.Artifact // the named artifacts first
-	Named int
-	Cells []store.CellID // sorted once the family is complete
+	Named int              // number of named artifacts
+	Cells []store.CellID   // sorted once the family is complete
 
 	known map[store.ArtifactID]bool
 	has   map[store.CellID]bool

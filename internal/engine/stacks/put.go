@@ -125,7 +125,7 @@ func (e *Stacks) put(ctx context.Context, scope governance.Scope, u *store.Updat
 	return a, nil
 }
 
-// Redacts reports whether content is redacted: if the request asks for it or the options do.
+// Redacts reports whether content must be redacted, because the options say so or asked is true.
 func (e *Stacks) Redacts(asked bool) bool { return asked || e.Opts.Redact }
 
 // CheckPut returns an error if a request is invalid or forbidden.

@@ -139,8 +139,8 @@ func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, vers
 	return known, nil
 }
 
-// remove drops the segments under a key. The caller holds the lock. A job that still has the
-// dropped segments may add to them, which no longer counts in the cache.
+// remove drops the segments under a key. The caller holds the lock. A job that still uses the
+// dropped segments may add to them; the cache no longer counts what it adds.
 func (c *segmentCache) remove(key segmentsOf) {
 	k := c.all[key]
 	k.mu.Lock()

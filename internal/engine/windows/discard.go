@@ -147,8 +147,8 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// standings returns for each block whether and why it may be discarded, given the rule of each
-// block.
+// standings returns for each block whether it may be discarded, and why or why not. rules has the
+// rule of each block.
 func (e *Windows) standings(h *hold.Snapshot, rules []pager.Rule) []pager.Standing {
 	forms := make([]pager.Form, len(h.Rows))
 	for i := range h.Rows {
