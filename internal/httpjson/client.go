@@ -46,11 +46,11 @@ type Options struct {
 	Rand func(n int64) int64
 }
 
-// NoRetries is the [Options.Retries] that sends each request once.
+// NoRetries is the value of [Options.Retries] with which a client sends each request only once.
 const NoRetries = -1
 
-// Complete sets the fields that are zero: Retries to 2, and others to the arguments. It fails if a
-// number is negative.
+// Complete sets fields that are zero: Retries to 2, the fields Timeout, Idle and MaxReply to the
+// arguments, and the others to their defaults. It fails if a number is negative.
 func (o *Options) Complete(timeout, idle time.Duration, maxReply int64) error {
 	if o.Timeout < 0 || o.Idle < 0 || o.Retries < NoRetries || o.MaxReply < 0 {
 		return errors.New("timeout, idle time, retries and largest reply must not be negative")
@@ -145,8 +145,8 @@ func ParseBase(s string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1") + "/v1", nil
 }
 
-// Label returns s if it is fit to be shown as a name: at most 128 printable ASCII characters
-// without blanks. Otherwise it returns "".
+// Label returns s if s can be shown as a name, that is, if it has at most 128 characters, all of
+// them printable ASCII and no blanks. Otherwise it returns "".
 func Label(s string) string {
 	if len(s) > 128 || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
@@ -184,7 +184,7 @@ func (c *Client) Stream(ctx context.Context, url string, body []byte, each func(
 	return reply, err
 }
 
-// An exchange says how to ask for a reply and how to read it.
+// An exchange says how a request asks for its reply, and how the client reads the reply.
 type exchange struct {
 	accept string
 	stream bool
@@ -256,11 +256,11 @@ func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) 
 // errTooLong means that a reply is longer than MaxReply.
 var errTooLong = errors.New("too long")
 
-// A content reads the body of a reply, up to a length.
+// A content reads the body of a reply. It fails if the body is longer than allowed.
 type content struct {
 	source io.Reader
-	left   int64  // bytes that may follow
-	length int64  // bytes read
+	left   int64  // number of bytes that may still be read
+	length int64  // number of bytes read so far
 	heard  func() // called after each piece
 	err    error  // error of reading other than io.EOF
 }

@@ -40,7 +40,7 @@ func Parse(text []byte) (*Schema, error) {
 type node struct {
 	keywords
 
-	never    bool           // whether it is the schema false
+	never    bool           // the schema is false, which no value fits
 	target   *node          // target of Ref
 	matching *regexp.Regexp // compiled Pattern
 	allowed  []any          // values of Enum or Const; nil for any

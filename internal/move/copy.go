@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// The limits of one write of cells, in cells, edges and bytes.
+	// The most cells, edges and bytes that are copied with one write.
 	cellsAtOnce = 500
 	edgesAtOnce = 1000
 	bytesAtOnce = 4 << 20
@@ -151,7 +151,8 @@ func (m *mover) copyJournal(ctx context.Context, p *plan, s *sessionPlan) error 
 	return nil
 }
 
-// copySessions makes the last missing change of each session, with all that the session has now.
+// copySessions copies the last journal entry of each session, together with everything that the
+// session has now.
 func (m *mover) copySessions(ctx context.Context, p *plan) error {
 	todo := slices.DeleteFunc(slices.Clone(p.sessions), func(s sessionPlan) bool { return s.have == s.want })
 	done := 0

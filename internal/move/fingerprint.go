@@ -88,7 +88,8 @@ func (f *fingerprint) document(data []byte) {
 	f.text(string(data))
 }
 
-// refer adds the ids of cells, and collects them for lineage.
+// refer adds the ids of cells to the digest, and to f.cells, from which [fingerprint.lineage] goes
+// on.
 func (f *fingerprint) refer(ids ...store.CellID) {
 	f.number(int64(len(ids)))
 	for _, id := range ids {
@@ -329,7 +330,9 @@ func (f *fingerprint) indexed(s store.Database) error {
 	return nil
 }
 
-// inBatches yields consecutive parts of all with at most wordsAtOnce blocks, or one element.
+// inBatches divides the list all into consecutive parts and yields them. A part has at most
+// wordsAtOnce blocks together, or is a single element. The function blocks returns how many
+// blocks an element has.
 func inBatches[T any](all []T, blocks func(T) int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		from, size := 0, 0

@@ -58,7 +58,7 @@ type Result struct {
 	Requests   int           `json:"requests"`
 	LeftBehind int           `json:"requests_left"` // requests that the target cannot take
 	Digest     digest.Digest `json:"digest"`
-	Verified   bool          `json:"verified"` // whether both stores have the digest
+	Verified   bool          `json:"verified"` // whether the source and the target both have this digest
 }
 
 // An Amount counts records.

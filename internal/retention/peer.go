@@ -259,7 +259,7 @@ func (p *Peer) ask(method string, prefix []Message, budget int) ([]Message, time
 	return out, time.Duration(*a.Micros * float64(time.Microsecond)), err
 }
 
-// kept returns the messages of an answer.
+// kept returns the messages that an answer keeps of a prefix.
 func kept(prefix []Message, keep []peerKept) ([]Message, error) {
 	out := make([]Message, len(keep))
 	for i, k := range keep {
