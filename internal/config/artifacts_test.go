@@ -161,8 +161,8 @@ func TestArtifactSettingsRefused(t *testing.T) {
 		{"a ceiling in quotes", "generate.ceiling = '1'", "generate.ceiling: wants a number of tokens"},
 		{"tries without end", "generate.retries = 11", "generate.retries: wants a whole number from 0, for never, to 10"},
 		{"no calls", "generate.calls = 0", "generate.calls: wants a whole number of at least 1"},
-		{"a reply that fills the window", "generate.window = 4096", "config.toml:1: generate.window: a reply of generate.max_tokens, 4096, leaves nothing of generate.window, 4096"},
-		{"a reply larger than the window", "generate.max_tokens = 9\ngenerate.window = 8", "config.toml:1: generate.max_tokens: a reply"},
+		{"a reply that fills the window", "generate.window = 4096", "config.toml:1: generate.window: the tokens of a reply, generate.max_tokens (4096), must be below generate.window (4096)"},
+		{"a reply larger than the window", "generate.max_tokens = 9\ngenerate.window = 8", "config.toml:1: generate.max_tokens: the tokens of a reply"},
 		{"another key in a file", "generate.key = '" + key + "'", "is a secret, which no settings hold: set CARREL_GENERATE_KEY, or name a file with it in generate.key_file"},
 		{"a key in a file", "embed.key = '" + key + "'", "config.toml:1:1: embed.key: is a secret, which no settings hold: set CARREL_EMBED_KEY, or name a file with it in embed.key_file"},
 	} {

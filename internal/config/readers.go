@@ -256,7 +256,7 @@ func readCommand(l literal) (any, error) {
 		return nil, err
 	}
 	if len(l.items) == 0 {
-		return nil, errors.New("names no program")
+		return nil, errors.New("names no program: give one with its arguments, such as [\"docs-server\", \"--stdio\"]")
 	}
 	return v, nil
 }

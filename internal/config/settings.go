@@ -573,7 +573,7 @@ func (s *Settings) check() error {
 	r, e := get[ratio.Ratio](s, retain.Key), get[ratio.Ratio](s, evict.Key)
 	switch {
 	case r == 0:
-		return retain.fail(errors.New("is 0: every block would be retained"))
+		return retain.fail(errors.New("is 0, so every block would be retained: set it above 0"))
 	case e > r && evict.Origin.Kind != "built-in":
 		return evict.fail(fmt.Errorf("%v is above retention.retain, %v", evict, retain))
 	case e > r:

@@ -92,10 +92,10 @@ func (b *Book) Add(r *Rewrite) error {
 	}
 	e, err := b.entry(list)
 	if err != nil {
-		return fmt.Errorf("%s of epoch %d for %d messages: %w", r.Kind, r.Epoch, r.Messages, err)
+		return fmt.Errorf("read the %s of epoch %d for %d messages: %w", r.Kind, r.Epoch, r.Messages, err)
 	}
 	if n := len(e.spans); n == 0 || r.Messages < 1 || r.Kind == Message && n != 1 {
-		return fmt.Errorf("%s of epoch %d for %d messages: the data has %d messages", r.Kind, r.Epoch, r.Messages, n)
+		return fmt.Errorf("%s of epoch %d for %d messages: the data has %d messages: want one, or for a head one or more", r.Kind, r.Epoch, r.Messages, n)
 	}
 	e.epoch, e.covers = r.Epoch, r.Messages
 	kept := b.messages
@@ -157,7 +157,7 @@ func (b *Book) read(body []byte) (*wire.Request, error) {
 		return nil, err
 	}
 	if doc.Kind(q.List) != rawjson.Array {
-		return nil, fmt.Errorf("%w: no list of messages", wire.ErrForm)
+		return nil, fmt.Errorf("%w: the body has no list of messages", wire.ErrForm)
 	}
 	return q, nil
 }

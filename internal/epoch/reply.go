@@ -83,7 +83,7 @@ func (b *Book) addReply(r *Rewrite) (bool, error) {
 	}
 	e, err := b.entry(listOf(list))
 	if err != nil {
-		return true, fmt.Errorf("a reply of epoch %d behind %d messages: %w", r.Epoch, r.Messages-1, err)
+		return true, fmt.Errorf("read the messages of the reply of epoch %d behind %d messages: %w", r.Epoch, r.Messages-1, err)
 	}
 	e.epoch, e.covers = r.Epoch, r.Messages
 	b.replies[r.Chain] = &reply{entry: e, results: stored.Results, joined: make(map[digest.Digest]*entry)}

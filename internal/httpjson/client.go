@@ -133,7 +133,7 @@ func ParseBase(s string) (string, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return "", errors.New("not a URL") // the cause may quote a password
+		return "", errors.New("is not a URL: want one such as http://localhost:11434/v1") // the cause may quote a password
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
 		return "", errors.New("must begin with http:// or https:// and a host")
 	case u.User != nil:
@@ -158,7 +158,7 @@ func Label(s string) string {
 // the HTTP client would refuse each request.
 func CheckKey(key string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("key has a space or another character that cannot be sent")
+		return errors.New("the key has a space or another character that cannot be sent in a header: remove it")
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (c *Client) send(ctx context.Context, url string, body []byte, x *exchange)
 		return c.try(ctx, url, body, x)
 	})
 	if again, ok := errors.AsType[*AgainError](err); ok && tried <= c.tries.More && again.After > c.tries.Longest {
-		return fmt.Errorf("%w; the server asks for a pause of %v", err, again.After)
+		return fmt.Errorf("%w; the server asks for a pause of %v: try again after it", err, again.After)
 	}
 	return err
 }
@@ -293,7 +293,7 @@ func (e *Errors) Status(code int) error {
 	case code < 300:
 		return fmt.Errorf("%w: %s", e.Reply, text)
 	case code < 400:
-		return fmt.Errorf("%s, and redirects are not followed: %w", text, e.Refused)
+		return fmt.Errorf("%s, and redirects are not followed: set the URL that the server names: %w", text, e.Refused)
 	}
 	return fmt.Errorf("%s: %w", text, e.Refused)
 }

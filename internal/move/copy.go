@@ -107,7 +107,7 @@ func (m *mover) copyJournals(ctx context.Context, p *plan) error {
 		if s.want-s.have > 1 {
 			g.Go(func() error {
 				if err := m.copyJournal(ctx, p, s); err != nil {
-					return fmt.Errorf("session %s: %w", s.id, err)
+					return fmt.Errorf("copy session %s: %w", s.id, err)
 				}
 				return nil
 			})
@@ -172,7 +172,7 @@ func (m *mover) copySessions(ctx context.Context, p *plan) error {
 		for i := range some {
 			s := &some[i]
 			if err := m.copySession(ctx, p, s, words[s.id], have[s.id]); err != nil {
-				return fmt.Errorf("session %s: %w", s.id, err)
+				return fmt.Errorf("copy session %s: %w", s.id, err)
 			}
 			done++
 			m.o.Progress("copy: session", done, len(todo))

@@ -90,7 +90,7 @@ func (m *mover) write(ctx context.Context, p *plan, l *ledger, u *store.Update, 
 			text.Text, err = m.o.IndexText(a, about, content)
 		}
 		if err != nil {
-			return source(fmt.Errorf("artifact %s: %w", a.ID, err))
+			return source(fmt.Errorf("index artifact %s: %w", a.ID, err))
 		}
 	}
 	u.Index = append(u.Index, text)

@@ -143,7 +143,7 @@ func Run(ctx context.Context, from, to store.Database, o *Options) (*Result, err
 	}
 	for _, p := range plans {
 		if err := m.copy(ctx, p); err != nil {
-			return nil, fmt.Errorf("scope %s: %w", p.scope, err)
+			return nil, fmt.Errorf("copy scope %s: %w", p.scope, err)
 		}
 	}
 	if err := m.copyCredentials(ctx, keys); err != nil {

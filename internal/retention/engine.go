@@ -222,7 +222,7 @@ func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
 		return nil, err
 	}
 	if len(whole.Messages) != len(prefix) {
-		return nil, fmt.Errorf("%d messages were read as %d", len(prefix), len(whole.Messages))
+		return nil, fmt.Errorf("internal error, please report it: %d messages were read as %d", len(prefix), len(whole.Messages))
 	}
 	d := &desk{Desk: in, places: make(map[string][]int)}
 	blocks := transcript.Group(whole.ID, 0, whole.Messages)

@@ -181,7 +181,7 @@ func (b *examBench) exams(files []string) ([]string, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, out.Usagef("bench exam: name an exam: there is none in %s here, where a checkout of Carrel may have some", ownExams)
+		return nil, out.Usagef("bench exam: name the file of an exam: there is none in %s, where a checkout of Carrel has its own", ownExams)
 	}
 	return paths, nil
 }

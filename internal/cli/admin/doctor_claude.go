@@ -86,11 +86,11 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 	case err != nil:
 		return doctorCheck{"hooks", stateFail, err.Error(), "repair the file: the client cannot read it either"}
 	case len(in.programs) == 0 && !in.plugin:
-		return doctorCheck{"hooks", stateWarn, "Claude Code has none of Carrel", adviceSetup}
+		return doctorCheck{"hooks", stateWarn, "Claude Code has no hooks of Carrel", adviceSetup}
 	case len(in.programs) > 0 && in.plugin:
 		return doctorCheck{"hooks", stateWarn, "the settings and the plug-in both have them, so each runs twice", "carrel setup claude --undo"}
 	case len(in.programs) > 0 && len(in.missing) > 0:
-		return doctorCheck{"hooks", stateWarn, "none for " + strings.Join(in.missing, ", "), adviceSetup}
+		return doctorCheck{"hooks", stateWarn, "no hook for " + strings.Join(in.missing, ", "), adviceSetup}
 	}
 	program, from := "carrel", "of the plug-in"
 	if len(in.programs) > 0 {
@@ -113,10 +113,10 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 func other(program, client string) *doctorCheck {
 	found, err := exec.LookPath(program)
 	if err != nil {
-		return &doctorCheck{State: stateFail, Detail: program + " is not there", Advice: "carrel setup " + client + " writes where it is now"}
+		return &doctorCheck{State: stateFail, Detail: program + " does not exist", Advice: "carrel setup " + client + " writes the present path of carrel"}
 	}
 	if self, err := os.Executable(); err != nil || !sameFile(found, self) {
-		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this, and was not tried", Advice: "carrel setup " + client + " writes this one"}
+		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this one, and was not tried", Advice: "carrel setup " + client + " puts this program in its place"}
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func answer(ctx context.Context, q *question, program string, args ...string) (s
 
 func (d *doctor) server(ctx context.Context) doctorCheck {
 	if cmd, _, err := d.root.Find([]string{"mcp"}); err != nil || cmd == d.root {
-		return doctorCheck{Name: "server", State: stateWarn, Detail: "this build has no carrel mcp"}
+		return doctorCheck{Name: "server", State: stateWarn, Detail: "this program was built without the command mcp, so agents cannot get its tools"}
 	}
 	in, err := d.claude()
 	if err != nil {
@@ -212,7 +212,7 @@ func mcpServerName(ctx context.Context, program string, args ...string) (_ strin
 		return "", err
 	}
 	if reply.Result.Server.Name == "" {
-		return "", errors.New("the server does not name its program")
+		return "", errors.New("the answer to initialize has no serverInfo.name")
 	}
 	return strings.TrimSpace(reply.Result.Server.Name + " " + reply.Result.Server.Version), nil
 }

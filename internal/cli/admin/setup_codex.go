@@ -184,7 +184,7 @@ func withoutLines(of, file string, data []byte) ([]byte, error) {
 		}
 		size := bytes.Index(rest[from:], end)
 		if size < 0 {
-			return nil, &transcript.SyntaxError{Name: file, Line: transcript.LineOf(rest, from), Text: "the end mark of carrel setup is missing", Hint: "take it out by hand"}
+			return nil, &transcript.SyntaxError{Name: file, Line: transcript.LineOf(rest, from), Text: "the line that ends what setup wrote is missing", Hint: "remove by hand what setup wrote, from this line on"}
 		}
 		to := from + size + len(end)
 		behind := to == len(rest) || bytes.HasPrefix(rest[to:], []byte("\n"+codexBegin))
@@ -210,7 +210,7 @@ func noProvider(file string, data []byte) error {
 		return out.Hinted(&transcript.SyntaxError{Name: file, Line: transcript.LineOf(data, line), Text: fmt.Sprintf("model_provider is %q already", settings.Provider)},
 			"take the line out, and name the base_url of that provider as proxy.upstream.openai in Carrel's own settings: carrel help config")
 	case settings.Providers["carrel"] != nil:
-		return &transcript.SyntaxError{Name: file, Text: "model_providers.carrel is there already, and setup did not write it"}
+		return &transcript.SyntaxError{Name: file, Text: "model_providers.carrel is there already, and setup did not write it", Hint: "rename or remove that provider"}
 	}
 	return nil
 }

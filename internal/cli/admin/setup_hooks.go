@@ -106,7 +106,7 @@ func (h *hookTable) add(t *settingsText, program string) error {
 			return err
 		}
 		if list != nil && list.kind != rawjson.Array {
-			return t.fail(list.span.Start, "hooks.%s is no array", h.events[i].name)
+			return t.fail(list.span.Start, "hooks.%s is not a list, so setup cannot add to it: correct the file", h.events[i].name)
 		}
 	}
 	for i := range slices.Backward(h.events) { // insert puts each first, so the last one inserted is first

@@ -133,7 +133,7 @@ func (fl *assembleFlags) fill(j *job.Job, req *carrel.AssembleRequest) (err erro
 		return err
 	}
 	if fl.tier != "" && req.Tiers == carrel.TiersSoft {
-		return out.Usagef("--tier and --tiers soft: the soft ladder has no tier to force")
+		return out.Usagef("--tier and --tiers soft: use only one, because the soft ladder has no tier to force")
 	}
 	if req.Query, err = j.FlagOrFile("--query", fl.query, "--query-file", fl.queryFile); err != nil {
 		return err

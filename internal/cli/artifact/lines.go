@@ -90,7 +90,7 @@ func parseRecord(line []byte, req *carrel.NewArtifact) error {
 		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("the line has more than one object")
+		return errors.New("the line has more than one object: put each artifact on a line of its own")
 	}
 	if r.Class != "" && r.Type != "" {
 		return errors.New("class and type are the same field: use only one")

@@ -107,7 +107,7 @@ func findReference(a *job.Access, cmd *cobra.Command, m *manifest.Manifest, word
 		}
 		switch len(rows) {
 		case 0:
-			return "", 0, out.Hinted(fmt.Errorf("artifact %s: %w", word, store.ErrNotFound), "carrel manifest show "+m.Header.ID+" --all lists its artifacts")
+			return "", 0, out.Hinted(fmt.Errorf("find artifact %s: %w", word, store.ErrNotFound), "carrel manifest show "+m.Header.ID+" --all lists its artifacts")
 		case 1:
 			return string(rows[0].ID), rows[0].Seq, nil
 		}

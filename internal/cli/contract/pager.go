@@ -214,7 +214,7 @@ func await(ctx context.Context, now func() time.Time, f *os.File) (unlock func()
 		case ok:
 			return unlock, nil
 		case now().After(end):
-			return nil, fmt.Errorf("%s: %w: another process has locked it", f.Name(), store.ErrBusy)
+			return nil, fmt.Errorf("%s: %w: another process has locked the file: try again when it has ended", f.Name(), store.ErrBusy)
 		}
 		select {
 		case <-ctx.Done():

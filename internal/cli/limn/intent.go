@@ -348,7 +348,7 @@ type intentMiss struct {
 // share is below least percent.
 func scoreIntents(j *job.Job, file string, least float64) error {
 	if least < 0 || least > 100 {
-		return out.Usagef("--min: %g is no percentage", least)
+		return out.Usagef("--min: %g is no percentage from 0 to 100", least)
 	}
 	data, err := j.Read(file)
 	if err != nil {

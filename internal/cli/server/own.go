@@ -174,7 +174,7 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 		return err
 	}
 	if in.Session != b.Session {
-		return fmt.Errorf("%w: the transcript of session %s names another session, %s", carrel.ErrPolicy, b.Session, in.Session)
+		return fmt.Errorf("%w: the transcript that the client named for session %s is that of session %s", carrel.ErrPolicy, b.Session, in.Session)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (e *Artifacts) get(ctx context.Context, scope governance.Scope, req *api.Ge
 	live := a.Status == store.StatusLive && !stacks.Expired(a, e.Now())
 	if a.Source == "" || a.Source == stacks.SourceStash {
 		if req.Refetch {
-			return nil, fmt.Errorf("%w: the artifact has no source to fetch", api.ErrRequest)
+			return nil, fmt.Errorf("%w: the artifact has no source to fetch: leave out refetch", api.ErrRequest)
 		}
 	} else if live || req.Refetch {
 		pages := []*stacks.Resident{p}
@@ -194,7 +194,7 @@ func (e *Artifacts) Restore(ctx context.Context, scope governance.Scope, req *ap
 
 // notPossible returns the error that an artifact has the wrong status for an operation.
 func notPossible(a *store.Artifact) error {
-	return fmt.Errorf("%w: artifact %s is %s", api.ErrRequest, a.ID, a.Status)
+	return fmt.Errorf("%w: artifact %s is %s, which this operation does not take", api.ErrRequest, a.ID, a.Status)
 }
 
 // Refute marks artifacts as wrong, with everything derived from them: no context uses them any

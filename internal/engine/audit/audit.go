@@ -115,7 +115,7 @@ func (c *checking) settled(ctx context.Context, scope governance.Scope, h *store
 		now, headErr := c.Store.Head(ctx, scope, h.ID)
 		if headErr != nil || now.Revision == h.Revision {
 			if err != nil {
-				err = fmt.Errorf("session %s: %w", h.ID, err)
+				err = fmt.Errorf("check session %s: %w", h.ID, err)
 			}
 			return err
 		}
@@ -146,7 +146,7 @@ func (c *checking) session(ctx context.Context, scope governance.Scope, head *st
 	}
 	for i := range h.Rows {
 		if err := c.block(ctx, scope, h, i, decided); err != nil {
-			return fmt.Errorf("block %s: %w", h.Rows[i].ID, err)
+			return fmt.Errorf("check block %s: %w", h.Rows[i].ID, err)
 		}
 	}
 	if m, err := c.MeterFor(h.Session, h.Head.Encoding); err == nil && h.Head.Format != "" {
@@ -155,7 +155,7 @@ func (c *checking) session(ctx context.Context, scope governance.Scope, head *st
 			want += h.Rows[i].Window
 		}
 		if want != h.Head.Window {
-			return fmt.Errorf("%w: its window has %d tokens, its head says %d", store.ErrCorrupt, want, h.Head.Window)
+			return fmt.Errorf("%w: its window has %d tokens, but %d are recorded", store.ErrCorrupt, want, h.Head.Window)
 		}
 	}
 	h.Window(h.Rows, stubs, h.Summary)
@@ -209,10 +209,10 @@ func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Sn
 		return err
 	}
 	if !bytes.Equal(bytes.Join(bodies, nil), h.Session.RawBlock(&h.Blocks[i])) || len(r.Cells) == 0 {
-		return fmt.Errorf("%w: its cells are not those at its place in the conversation", store.ErrCorrupt)
+		return fmt.Errorf("%w: the texts of its cells are not at its place in the conversation", store.ErrCorrupt)
 	}
 	if r.Kind != h.Blocks[i].Kind || !slices.Equal(r.Tools, hold.ToolNames(h.Session.Messages, &h.Blocks[i])) {
-		return fmt.Errorf("%w: its bytes differ from those of the conversation", store.ErrCorrupt)
+		return fmt.Errorf("%w: the kind or the tools recorded for it are not those of its bytes", store.ErrCorrupt)
 	}
 	is := decided{form: pager.Form(r.Form), stub: r.Stub}
 	want, moved := all[r.ID]
@@ -222,7 +222,7 @@ func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Sn
 		allowed = allowed && moved || asImported
 	}
 	if !allowed || hold.State(is.form) != r.State {
-		return fmt.Errorf("%w: it is %s, in the form %s: the journal says otherwise", store.ErrCorrupt, r.State, r.Form)
+		return fmt.Errorf("%w: it is %s, in the form %s, but the journal says otherwise", store.ErrCorrupt, r.State, r.Form)
 	}
 	return nil
 }

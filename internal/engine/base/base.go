@@ -231,7 +231,7 @@ func (o Options) Complete() (Options, error) {
 		}
 	}
 	if c.Cuts.Evict > c.Cuts.Retain {
-		return Options{}, fmt.Errorf("evict cut %v is above retain cut %v", c.Cuts.Evict, c.Cuts.Retain)
+		return Options{}, fmt.Errorf("the evict cut %v is above the retain cut %v: lower it", c.Cuts.Evict, c.Cuts.Retain)
 	}
 	return c, nil
 }
@@ -308,7 +308,7 @@ func (e *Base) ReadCell(ctx context.Context, scope governance.Scope, id store.Ce
 	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{id}) {
 		return c, err
 	}
-	return nil, fmt.Errorf("cell %s: %w", id, store.ErrNotFound)
+	return nil, fmt.Errorf("read cell %s: %w", id, store.ErrNotFound)
 }
 
 // ReadCells reads cells and yields for each, in order, the cell or a [store.ErrGone] if it was
@@ -324,7 +324,7 @@ func (e *Base) ReadCells(ctx context.Context, scope governance.Scope, ids []stor
 				}
 			}
 			if at == before {
-				yield(nil, fmt.Errorf("cell %s: %w", ids[at], store.ErrNotFound))
+				yield(nil, fmt.Errorf("read cell %s: %w", ids[at], store.ErrNotFound))
 				return
 			}
 		}

@@ -68,7 +68,7 @@ func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, e
 	}
 	switch {
 	case limit < 0:
-		return nil, "", &api.FieldError{Field: "limit", Text: "is below 0"}
+		return nil, "", &api.FieldError{Field: "limit", Text: "is below 0: want 0 or more"}
 	case after != "":
 		items, err = l.rest(after, most)
 	default:
@@ -120,7 +120,7 @@ func (l *Listing[T, K]) seal(key K) (string, error) {
 }
 
 func (l *Listing[T, K]) open(cursor string) (key K, err error) {
-	invalid := &api.FieldError{Field: "after", Text: "is no cursor of this list"}
+	invalid := &api.FieldError{Field: "after", Text: "is no cursor of this list: give one that the page before has returned"}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(data) < checkSize {
 		return key, invalid

@@ -43,7 +43,7 @@ func (e *Contexts) seal(ctx context.Context, src *source, chosen *selection, f *
 	m.Items = append(m.Items, &manifest.Output{Bytes: len(data), Commit: manifest.CommitOutput(salts, data)})
 	sealed, err := manifest.Seal(m, e.Opts.Rand)
 	if err != nil {
-		return "", "", fmt.Errorf("internal error: %w", err)
+		return "", "", fmt.Errorf("internal error, please report it: seal the manifest: %w", err)
 	}
 	u.Manifest = &store.Manifest{
 		ID: h.ID, Session: src.req.Session, Created: h.Created, Format: h.Format, Tier: h.Tier, Budget: h.Budget,

@@ -40,7 +40,7 @@ func tile(src *source, f *fitted, out *encoded) ([]stretch, error) {
 		}
 		found := bytes.Index(out.data[from:], text)
 		if found < 0 {
-			return nil, fmt.Errorf("internal error: part %d of the context, %s, is not in it", i, p.kind)
+			return nil, fmt.Errorf("internal error, please report it: part %d of the context, %s, is not in its bytes", i, p.kind)
 		}
 		s := stretch{Start: from + found, End: from + found + len(text), Of: piece{segment: p.segment(), sources: p.sources}}
 		if p.kind != manifest.KindSystem {

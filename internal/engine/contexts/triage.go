@@ -242,7 +242,7 @@ func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []sta
 	ask := slices.Clone(pages)
 	for i, p := range pages {
 		if p == nil { // written since the catalog was read
-			return nil, nil, errors.Join(fmt.Errorf("artifact %s: %w", spots[i].ID, store.ErrConflict), e.DiscardStale(ctx, scope))
+			return nil, nil, errors.Join(fmt.Errorf("artifact %s has changed meanwhile: %w", spots[i].ID, store.ErrConflict), e.DiscardStale(ctx, scope))
 		}
 		if !wanted(p) {
 			ask[i] = nil
@@ -370,7 +370,7 @@ func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*st
 		return nil, err
 	}
 	if len(vectors) != len(pages)+1 {
-		return nil, errors.New("the embedder did not return one vector for each text")
+		return nil, fmt.Errorf("the embedder returned %d vectors for %d texts", len(vectors), len(pages)+1)
 	}
 	likeness := make([]ratio.Ratio, len(pages))
 	for i := range pages {

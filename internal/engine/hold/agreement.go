@@ -32,7 +32,7 @@ func (e *Desk) Agreement(ctx context.Context, scope governance.Scope, h *Snapsho
 	}
 	state, err := contract.Replay(slices.Values(lines))
 	if err != nil {
-		return nil, fmt.Errorf("%w: contract: %w", store.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: run the stored contract: %w", store.ErrCorrupt, err)
 	}
 	h.Contract = &Agreement{lines, state}
 	return h.Contract, nil

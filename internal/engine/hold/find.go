@@ -40,7 +40,7 @@ func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix str
 		for _, r := range refs {
 			ids = append(ids, string(r.Block))
 		}
-		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("%w: block %s could be %s", api.ErrAmbiguous, prefix, strings.Join(ids, ", ")))
+		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("%w: block %s could be %s: give more of the id", api.ErrAmbiguous, prefix, strings.Join(ids, ", ")))
 	}
 	if _, err := e.Head(ctx, scope, refs[0].Session); err != nil {
 		return store.BlockRef{}, nil, err

@@ -71,7 +71,7 @@ func (e *Desk) About(ctx context.Context, scope governance.Scope, head *store.He
 func readAbout(head *store.Head, body []byte) (*About, error) {
 	a := &About{}
 	if err := json.Unmarshal(body, a); err != nil {
-		return nil, fmt.Errorf("%w: about cell of session %s: %w", store.ErrCorrupt, head.ID, err)
+		return nil, fmt.Errorf("%w: decode the about cell of session %s: %w", store.ErrCorrupt, head.ID, err)
 	}
 	return a, nil
 }
@@ -111,7 +111,7 @@ func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcri
 		}
 		return h, nil
 	}
-	return nil, fmt.Errorf("session %s: %w at each of %d attempts: try again", id, store.ErrConflict, Rereads)
+	return nil, fmt.Errorf("read session %s: %w at each of %d attempts: try again", id, store.ErrConflict, Rereads)
 }
 
 // kept returns the session with the given head from the cache, decoded, or nil if it is not there.
@@ -192,7 +192,7 @@ func (h *Snapshot) Decode(data []byte) (err error) {
 // earlier windows.
 func (h *Snapshot) decodeAs(f transcript.Format, data []byte) (earlier [][]transcript.Block, err error) {
 	if h.Session, err = f.Decode(string(h.Head.ID), data); err != nil {
-		return nil, fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: the stored conversation cannot be decoded: %w", store.ErrCorrupt, err)
 	}
 	h.Session.ID = h.Head.ID
 	h.Blocks, earlier = h.Session.Blocks()
@@ -294,7 +294,7 @@ func (e *Desk) Stubs(ctx context.Context, scope governance.Scope, rows []store.B
 	for i, body := range bodies {
 		var s pager.Stub
 		if err := json.Unmarshal(body, &s); err != nil {
-			return nil, fmt.Errorf("%w: stub of block %s: %w", store.ErrCorrupt, owners[i], err)
+			return nil, fmt.Errorf("%w: decode the stub of block %s: %w", store.ErrCorrupt, owners[i], err)
 		}
 		stubs[owners[i]] = s
 	}

@@ -76,7 +76,7 @@ func toMend(provider string, data []byte) (transcript.Format, error) {
 	case err != nil:
 		return nil, err
 	case provider != "" && !slices.Contains(names, provider):
-		return nil, fmt.Errorf("%w: provider %q is none of %v", api.ErrFormat, provider, names)
+		return nil, fmt.Errorf("%w: provider %q: want one of %v", api.ErrFormat, provider, names)
 	case provider == "":
 		provider = names[0]
 	}

@@ -62,7 +62,7 @@ func (e *Desk) ReadSummary(ctx context.Context, scope governance.Scope, cell sto
 	}
 	s := &WindowSummary{}
 	if err := json.Unmarshal(bodies[0], s); err != nil {
-		return nil, fmt.Errorf("%w: summary cell %s: %w", store.ErrCorrupt, cell, err)
+		return nil, fmt.Errorf("%w: decode summary cell %s: %w", store.ErrCorrupt, cell, err)
 	}
 	return s, nil
 }

@@ -75,7 +75,7 @@ func (e *Recorder) SealCall(scope governance.Scope, c *store.Call, in *StoredInt
 	}
 	sealed, err := manifest.Seal(m, e.Opts.Rand)
 	if err != nil {
-		return fmt.Errorf("%w: sealed: %w", api.ErrRequest, err)
+		return fmt.Errorf("%w: seal the manifest of the call: %w", api.ErrRequest, err)
 	}
 	in.Manifest, in.Seal, in.Document = id, sealed.Seal(), sealed.Bytes()
 	return nil
@@ -130,7 +130,7 @@ func (e *Recorder) SealedCall(ctx context.Context, scope governance.Scope, id st
 		}
 		s := &SealedCall{Call: c}
 		if err := parse(c.Intent, &s.Intent); err != nil {
-			return nil, fmt.Errorf("%w: call %s: %w", store.ErrCorrupt, c.ID, err)
+			return nil, fmt.Errorf("%w: decode the record of call %s: %w", store.ErrCorrupt, c.ID, err)
 		}
 		if s.Intent.Manifest == "" {
 			return nil, fmt.Errorf("call %s was not managed, and has no manifest: %w", c.ID, store.ErrNotFound)
@@ -139,7 +139,7 @@ func (e *Recorder) SealedCall(ctx context.Context, scope governance.Scope, id st
 			err = errors.New("its seal differs from the recorded one")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: manifest of call %s: %w", api.ErrIntegrity, c.ID, err)
+			return nil, fmt.Errorf("%w: read the manifest of call %s: %w", api.ErrIntegrity, c.ID, err)
 		}
 		return s, nil
 	}

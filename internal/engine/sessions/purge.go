@@ -91,7 +91,7 @@ func (e *Sessions) beginPurge(ctx context.Context, job *store.Job, res *api.Sess
 	}
 	var plan purgePlan
 	if err := json.Unmarshal(begun.Data, &plan); err != nil {
-		return nil, fmt.Errorf("%w: job %s: %w", store.ErrCorrupt, job.Name, err)
+		return nil, fmt.Errorf("%w: decode the data of job %q: %w", store.ErrCorrupt, job.Name, err)
 	}
 	res.Derived, res.Heirs = union(plan.Derived, res.Derived), union(plan.Heirs, res.Heirs)
 	return begun, nil

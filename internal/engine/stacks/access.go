@@ -64,7 +64,7 @@ func (p *Resident) indexed() string {
 func IndexText(a *store.Artifact, about, content []byte) (string, error) {
 	p := &Resident{Row: *a, Text: string(content)}
 	if err := json.Unmarshal(about, &p.Note); err != nil {
-		return "", fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, a.ID, err)
+		return "", fmt.Errorf("%w: decode the metadata of artifact %s: %w", store.ErrCorrupt, a.ID, err)
 	}
 	return p.indexed(), nil
 }
@@ -181,13 +181,13 @@ func (e *Stacks) ReadResident(ctx context.Context, scope governance.Scope, row *
 	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{row.Content, row.About}) {
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("artifact %s: %w", row.ID, err)
+			return nil, fmt.Errorf("read artifact %s: %w", row.ID, err)
 		case c.ID == row.Content:
 			p.Text, p.cell = string(c.Body), *c
 			p.cell.Body = nil
 		default:
 			if err := json.Unmarshal(c.Body, &p.Note); err != nil {
-				return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, row.ID, err)
+				return nil, fmt.Errorf("%w: decode the metadata of artifact %s: %w", store.ErrCorrupt, row.ID, err)
 			}
 		}
 	}
@@ -277,7 +277,7 @@ func (e *Stacks) CheckSources(ctx context.Context, scope governance.Scope, pages
 func (e *Stacks) ask(ctx context.Context, p *Resident) (*Fetch, *artifact.Fetched) {
 	f := &Fetch{Outcome: manifest.OutcomeUnchanged, From: p.Row.Version, To: p.Row.Version}
 	if e.Opts.Sources == nil {
-		f.Outcome, f.To, f.Err = manifest.OutcomeForbidden, 0, fmt.Errorf("%w: no sources are configured", artifact.ErrForbidden)
+		f.Outcome, f.To, f.Err = manifest.OutcomeForbidden, 0, fmt.Errorf("%w: no sources are configured, so none can be asked", artifact.ErrForbidden)
 		return f, nil
 	}
 	kept := func(content []byte) []byte {

@@ -138,7 +138,7 @@ func (e *Stacks) CheckPut(req *api.NewArtifact) error {
 	case (req.Class == provenance.Verified) != (req.VerifiedBy != ""):
 		return fmt.Errorf("%w: the class %q needs the name of who verified the artifact, and no other class takes one", api.ErrRequest, provenance.Verified)
 	case req.TTL != nil && *req.TTL < 0:
-		return fmt.Errorf("%w: a time to live of %v is below 0", api.ErrRequest, *req.TTL)
+		return fmt.Errorf("%w: a time to live of %v is below 0: want 0 or more", api.ErrRequest, *req.TTL)
 	case strings.Trim(string(req.ID), "0123456789abcdefghijklmnopqrstuvwxyz_-") != "" || len(req.ID) > 64:
 		return fmt.Errorf("%w: id %q: want up to 64 small letters, digits, _ and -", api.ErrRequest, req.ID)
 	}

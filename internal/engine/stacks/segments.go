@@ -182,7 +182,7 @@ func (e *Stacks) readLatest(ctx context.Context, key segmentsOf, version store.V
 func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, row *store.Manifest, known map[string]KnownSegment) error {
 	sealed, err := manifest.Parse(row.Body)
 	if err != nil {
-		return fmt.Errorf("%w: manifest %s: %w", store.ErrCorrupt, row.ID, err)
+		return fmt.Errorf("%w: read manifest %s: %w", store.ErrCorrupt, row.ID, err)
 	}
 	keys := make(SegmentKeys)
 	var names []string

@@ -59,7 +59,7 @@ func (e *Windows) DiffSession(ctx context.Context, scope governance.Scope, req *
 		return nil, &api.FieldError{Field: "from", Text: err.Error()}
 	}
 	if from > to {
-		return nil, &api.FieldError{Field: "from", Text: "is later than to"}
+		return nil, &api.FieldError{Field: "from", Text: "is later than to: exchange them"}
 	}
 	return d.between(from, to), nil
 }

@@ -32,7 +32,7 @@ type drafted struct {
 }
 
 // errDraft means that a model's draft cannot be used.
-var errDraft = errors.New("draft of the model")
+var errDraft = errors.New("the draft of the model cannot be used")
 
 // draft returns the new summary for a way to compress: a draft of the blocks that the former
 // summary does not cover, merged with the former summary.
@@ -205,7 +205,7 @@ func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowS
 	}
 	if err == nil {
 		if problems := summary.Check(next, c.engine.source(h, d.covers, found)); len(problems) > 0 {
-			err = fmt.Errorf("%d problems, the first: %s", len(problems), problems[0])
+			err = fmt.Errorf("it has %d problems, the first: %s", len(problems), problems[0])
 		}
 	}
 	if err != nil {

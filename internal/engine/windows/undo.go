@@ -59,7 +59,7 @@ func (e *Windows) sessionOf(ctx context.Context, scope governance.Scope, op stri
 			}
 		}
 	}
-	return "", fmt.Errorf("operation %q: %w", op, store.ErrNotFound)
+	return "", fmt.Errorf("find operation %q: %w", op, store.ErrNotFound)
 }
 
 func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (*api.UndoResult, error) {
