@@ -11,7 +11,8 @@ type Gauge struct {
 	counted token.Count // the provider's count of that prompt, plus a tenth for other kinds of text
 }
 
-// leastShare is the divisor of the smallest count that Learn accepts: a fifth of the bound.
+// leastShare limits how low a count can be. If the provider's count is below bound/leastShare,
+// Learn takes bound/leastShare instead.
 const leastShare = 5
 
 // Learn sets what the Gauge knows of the last prompt: its bound, and the provider's count of it.

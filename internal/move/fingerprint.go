@@ -38,7 +38,8 @@ func Fingerprint(ctx context.Context, s store.Store, scope governance.Scope) (di
 	return digest.Digest(f.hash.Sum(nil)), nil
 }
 
-// A fingerprint computes a fingerprint.
+// A fingerprint holds what [Fingerprint] needs while it computes: the store, the hash, and the
+// cells that it has come across.
 type fingerprint struct {
 	ctx   context.Context
 	s     store.Store
@@ -47,7 +48,7 @@ type fingerprint struct {
 	cells map[store.CellID]bool // cells that a record refers to
 }
 
-// text adds texts, each after its length, so that their boundaries count.
+// text adds texts to the hash, each after its length, so that their boundaries count.
 func (f *fingerprint) text(texts ...string) {
 	for _, text := range texts {
 		f.number(int64(len(text)))
@@ -55,7 +56,7 @@ func (f *fingerprint) text(texts ...string) {
 	}
 }
 
-// number adds numbers.
+// number adds numbers to the hash.
 func (f *fingerprint) number(numbers ...int64) {
 	for _, n := range numbers {
 		var b [8]byte
@@ -64,7 +65,7 @@ func (f *fingerprint) number(numbers ...int64) {
 	}
 }
 
-// flag adds booleans.
+// flag adds booleans to the hash.
 func (f *fingerprint) flag(flags ...bool) {
 	for _, yes := range flags {
 		n := int64(0)
@@ -75,7 +76,7 @@ func (f *fingerprint) flag(flags ...bool) {
 	}
 }
 
-// time adds times.
+// time adds times to the hash.
 func (f *fingerprint) time(times ...time.Time) {
 	for _, t := range times {
 		f.number(t.UnixMilli())

@@ -131,7 +131,7 @@ func Run(ctx context.Context, from, to store.Database, o *Options) (*Result, err
 	for i, p := range plans {
 		m.o.Progress("read the source: scope", i+1, len(plans))
 		if p.survey, err = look(ctx, from, p.scope); err != nil {
-			return nil, source(fmt.Errorf("scope %s: %w", p.scope, err))
+			return nil, source(fmt.Errorf("check scope %s: %w", p.scope, err))
 		}
 	}
 	m.res.Digest = total(plans, keys.sum)
@@ -179,7 +179,7 @@ func (m *mover) verify(ctx context.Context, plans []*plan, issued digest.Digest)
 		}
 		now, err := look(ctx, m.from, p.scope)
 		if err != nil {
-			return source(fmt.Errorf("scope %s: %w", p.scope, err))
+			return source(fmt.Errorf("check scope %s: %w", p.scope, err))
 		}
 		return &DifferError{Scope: p.scope, Changed: !now.sum.Equal(p.survey.sum)}
 	}

@@ -91,8 +91,8 @@ func (s *Segment) Docs() (docs []byte) {
 	return docs
 }
 
-// PageOf returns the index of the page of a word, by its 64-bit FNV-1a. pages is the number
-// of pages, a power of 2.
+// PageOf returns the index of the page that has the list of a word. It is computed from the 64-bit
+// FNV-1a hash of the word. pages is the number of pages, a power of 2.
 func PageOf(word string, pages int) int {
 	h := uint64(14695981039346656037)
 	for i := range len(word) {

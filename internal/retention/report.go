@@ -278,7 +278,8 @@ func NewSample(groups [][]int, draws int, seed uint64) Sample {
 	return s
 }
 
-// sampleOf returns the cases of a family, grouped by session.
+// sampleOf returns a sample of the cases of a family, by their indexes in cases. A group has the
+// cases of one session.
 func sampleOf(cases []*Case, family string, draws int) Sample {
 	var groups [][]int
 	index := make(map[string]int)

@@ -10,7 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A walker visits the commands of a line in the order in which they run.
+// A walker visits the commands of a line in the order in which they run. To read a part of the line
+// is to append its commands to out, and to follow how it changes variables and the directory.
 type walker struct {
 	text  string // the line that is being read
 	here  location

@@ -173,7 +173,8 @@ func shellLine(args []string, known []bool) (line string, plain, ok bool) {
 	return "", false, false
 }
 
-// lineOf returns the line that is given to a shell or to eval.
+// lineOf returns the line that command c, a shell or eval, runs: from its arguments or its input.
+// ok is false if there is none. plain is true if all of the line is known.
 func (w *walker) lineOf(c *Command) (line string, plain, ok bool) {
 	if c.Name == "eval" {
 		return strings.Join(c.Args, " "), all(c.known), len(c.Args) > 0

@@ -232,7 +232,8 @@ func managedWord(managed bool) string {
 	return "as it came"
 }
 
-// compared compares the tokens of managed conversations with those of held-out ones.
+// compared compares the tokens of conversations that the proxy managed with those of the
+// conversations that it left alone for comparison (--holdout).
 func compared(r *carrel.ReportResult) string {
 	m, h := &r.Managed, &r.Holdout
 	if m.Sessions == 0 || h.Sessions == 0 {

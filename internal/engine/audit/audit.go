@@ -56,8 +56,9 @@ type checking struct {
 	problems []string
 }
 
-// found records err as a problem with a thing if the store is at fault, and returns any other
-// error, such as a busy store or a timeout.
+// found handles the error of a check. If err says that the store is damaged, found records it as a
+// problem of what format and args name, and returns nil. It returns any other error, such as that
+// of a busy store or a timeout.
 func (c *checking) found(err error, scope governance.Scope, format string, args ...any) error {
 	for _, kind := range []error{store.ErrCorrupt, store.ErrNotFound, store.ErrGone, api.ErrIntegrity, api.ErrFormat} {
 		if errors.Is(err, kind) {
@@ -169,7 +170,8 @@ type decided struct {
 	imported bool // the session was imported after the decision
 }
 
-// decisions returns the last decision about each block of a session that was moved.
+// decisions returns the last decision in the journal about each block of a session, for the blocks
+// about which there is one.
 func (c *checking) decisions(ctx context.Context, scope governance.Scope, id transcript.SessionID) (map[transcript.BlockID]decided, error) {
 	last := make(map[transcript.BlockID]decided)
 	for entry, err := range c.Store.Entries(ctx, scope, id, 0) {

@@ -153,7 +153,7 @@ func (e *Calls) NewEpoch(ctx context.Context, scope governance.Scope, req *api.N
 	}
 	came, err := readBody(req.Data)
 	if err != nil {
-		return nil, fmt.Errorf("%w: data: %w", api.ErrRequest, err)
+		return nil, fmt.Errorf("%w: read the messages in data: %w", api.ErrRequest, err)
 	}
 	in, err := e.Import(ctx, scope, &api.ImportRequest{Name: req.Name, Format: req.Format, Data: req.Data, Rewind: true, Compaction: req.Compaction})
 	if err != nil {

@@ -42,7 +42,7 @@ type measured struct {
 	system  string
 	query   string
 	pins    []selected
-	winners []selected               // in the order of the request
+	winners []selected               // artifacts that triage selected, in the order of request
 	shorter []map[token.Count]string // for each winner: shorter forms, by their tokens
 	left    []manifest.Item
 }

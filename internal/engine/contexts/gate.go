@@ -285,7 +285,7 @@ func unfence(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// remembered reports whether a live memory has the same text, ignoring case and white space.
+// remembered reports whether a live memory has the given text, ignoring case and white space.
 func (e *Contexts) remembered(ctx context.Context, scope governance.Scope, text string) (bool, error) {
 	now := e.Now()
 	a, err := e.sameText(ctx, scope, text, func(a store.Artifact) bool {
@@ -297,13 +297,13 @@ func (e *Contexts) remembered(ctx context.Context, scope governance.Scope, text 
 // isMemory reports whether the artifacts of a class are memories.
 func isMemory(c provenance.Class) bool { return c == provenance.Memory || c == provenance.Verified }
 
-// waiting returns the memory with the same text that waits for a review, or nil.
+// waiting returns the memory that has the given text and waits for a review, or nil.
 func (e *Contexts) waiting(ctx context.Context, scope governance.Scope, text string) (*store.Artifact, error) {
 	return e.sameText(ctx, scope, text, func(a store.Artifact) bool { return a.Status == store.StatusHeld })
 }
 
-// sameText returns an artifact with the same text, ignoring case and white space, for which holds
-// returns true, or nil.
+// sameText returns an artifact that has the given text, ignoring case and white space, and for
+// which holds returns true. It returns nil if there is none.
 func (e *Contexts) sameText(ctx context.Context, scope governance.Scope, text string, holds func(store.Artifact) bool) (*store.Artifact, error) {
 	found, err := e.Store.Pick(ctx, scope, &store.Pick{Address: stacks.Address(scope, "", []byte(text))}, 100)
 	if err != nil {

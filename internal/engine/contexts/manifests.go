@@ -120,7 +120,7 @@ func (e *Contexts) manifestID(ctx context.Context, scope governance.Scope, id st
 	}
 	switch len(found) {
 	case 0:
-		return "", api.About(api.SubjectManifest, fmt.Errorf("manifest %s: %w", id, store.ErrNotFound))
+		return "", api.About(api.SubjectManifest, fmt.Errorf("find manifest %s: %w", id, store.ErrNotFound))
 	case 1:
 		return found[0], nil
 	}
@@ -153,7 +153,7 @@ func (e *Contexts) VerifyManifest(ctx context.Context, scope governance.Scope, r
 		return nil, err
 	}
 	if err := sealed.Verify(); err != nil {
-		return nil, fmt.Errorf("%w: manifest %s: %w", api.ErrIntegrity, m.ID, err)
+		return nil, fmt.Errorf("%w: verify manifest %s: %w", api.ErrIntegrity, m.ID, err)
 	}
 	res := &api.VerifyResult{Manifest: m.ID, Seal: m.Seal.String(), Redacted: sealed.Redacted()}
 	if c, err := e.SealedCall(ctx, scope, m.ID); !errors.Is(err, store.ErrNotFound) {

@@ -103,7 +103,8 @@ func omitted(left []manifest.Item) iter.Seq2[manifest.Reason, int] {
 	}
 }
 
-// A selected is an artifact that the second pass of triage scored.
+// A selected is an artifact that is pinned or that the second pass of triage scored. Comments call
+// it a pick.
 type selected struct {
 	triage.Scored
 	page  *stacks.Resident

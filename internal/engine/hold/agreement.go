@@ -73,7 +73,7 @@ func (a *Agreement) CheckPinned() error {
 	for _, l := range [...]contract.List{contract.PinnedBlocks, contract.CorrectionBlocks} {
 		for _, id := range a.State.Texts(l) {
 			if b, _ := a.State.Bucket(id); b == contract.Evicted {
-				return fmt.Errorf("%w: contract: %w", api.ErrPolicy, &contract.PinError{Block: id, Evicted: true})
+				return fmt.Errorf("%w: the contract does not hold: %w", api.ErrPolicy, &contract.PinError{Block: id, Evicted: true})
 			}
 		}
 	}

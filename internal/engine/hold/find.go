@@ -32,9 +32,9 @@ func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix str
 	case err != nil:
 		return store.BlockRef{}, nil, err
 	case len(refs) == 0 && strings.HasPrefix(id, SummaryPrefix):
-		return store.BlockRef{}, nil, api.About(api.SubjectSummary, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
+		return store.BlockRef{}, nil, api.About(api.SubjectSummary, fmt.Errorf("find block %s: %w", prefix, store.ErrNotFound))
 	case len(refs) == 0:
-		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
+		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("find block %s: %w", prefix, store.ErrNotFound))
 	case len(refs) > 1:
 		var ids []string
 		for _, r := range refs {

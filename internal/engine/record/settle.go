@@ -63,7 +63,7 @@ func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.S
 	} {
 		more, err := write()
 		if err != nil {
-			return nil, fmt.Errorf("%w: contract: %w", api.ErrPolicy, err)
+			return nil, fmt.Errorf("%w: the contract does not allow it: %w", api.ErrPolicy, err)
 		}
 		lines = append(lines, more...)
 	}

@@ -18,13 +18,13 @@ type merge struct {
 	meter   hold.Meter
 	msgs    []transcript.Message
 	blocks  []transcript.Block
-	rows    []store.Block // new rows have no cells yet
-	fresh   []bool        // the row is new, or its bytes are
-	changed []bool        // the row differs from the stored one
-	now     int           // index of the first block of the conversation
-	off     []store.Block // stored blocks that are in no window any more
-	cooled  []transcript.BlockID
-	revived []transcript.BlockID
+	rows    []store.Block        // new rows have no cells yet
+	fresh   []bool               // the row is new, or its bytes are
+	changed []bool               // the row differs from the stored one
+	now     int                  // index of the first block of the conversation
+	off     []store.Block        // stored blocks that are in no window any more
+	cooled  []transcript.BlockID // blocks that have moved to an earlier window
+	revived []transcript.BlockID // blocks that are in the conversation again, whole
 	tokens  token.Count
 	window  token.Count
 	added   int
@@ -237,7 +237,7 @@ func (m *merge) leave(reg *register) {
 	}
 }
 
-// measure counts the tokens of fresh blocks.
+// measure counts the tokens of the blocks that are new or have new bytes.
 func (e *Sessions) measure(ctx context.Context, m *merge) {
 	var todo []transcript.Block
 	var rows []*store.Block

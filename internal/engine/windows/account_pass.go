@@ -123,8 +123,8 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 	}
 }
 
-// accountRequest returns the request for an account, and the tokens of the text behind the
-// account.
+// accountRequest returns the request with which [account.Make] plans the account for req, and the
+// tokens of the text that stands behind the account.
 func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.Request, end token.Count) {
 	a := p.accountInput()
 	end = p.count(a.end + "\n")

@@ -161,7 +161,8 @@ func (e *Windows) standings(h *hold.Snapshot, rules []pager.Rule) []pager.Standi
 	return all
 }
 
-// tokensBeside returns the tokens in the window that belong to no block.
+// tokensBeside returns the tokens in the window that belong to no block, such as those of tools and
+// of the summary.
 func tokensBeside(h *hold.Snapshot) token.Count {
 	n := h.Head.Window
 	for i := range h.Rows {
