@@ -131,7 +131,7 @@ func TestArtifactSettingsRefused(t *testing.T) {
 		{"a class that there is not", "triage.half_life.gossip = '1d'", "config.toml:1:1: triage.half_life.gossip: unknown key"},
 		{"no half-life", "triage.half_life.tool = '0s'", "triage.half_life.tool: wants a time span in quotes"},
 		{"a half-life without a unit", "triage.half_life.tool = 14", "triage.half_life.tool: wants a time span"},
-		{"weights that do not sum to 1", "triage.weights.tool = [0.5, 0.3, 0.3]", "triage.weights.tool: sums to 1.1, not to 1"},
+		{"weights that do not sum to 1", "triage.weights.tool = [0.5, 0.3, 0.3]", "triage.weights.tool: sums to 1.1: want weights that sum to 1"},
 		{"two weights", "triage.weights.tool = [0.5, 0.5]", "triage.weights.tool: wants the weights of recency, provenance and semantics"},
 		{"weights in quotes", "triage.weights.tool = ['0.5', '0.5', '0']", "triage.weights.tool: wants the weights"},
 		{"a weight below 0", "triage.weights.tool = [1.5, -0.5, 0]", "triage.weights.tool: wants the weights"},

@@ -331,7 +331,7 @@ func readShares(l literal) (any, error) {
 	}
 	switch {
 	case sum != ratio.One:
-		return nil, fmt.Errorf("sums to %s, not to 1", plain(sum))
+		return nil, fmt.Errorf("sums to %s: want weights that sum to 1", plain(sum))
 	case s[2] == ratio.One:
 		return nil, errors.New("gives semantics all the weight: give recency or provenance some, as pass one uses only these")
 	}

@@ -32,7 +32,7 @@ func (g *Gauge) Read(bound token.Count) token.Count {
 	return scaled(known, g.counted, g.bound) + bound - known
 }
 
-// Bound returns the largest bound for which Read returns at most counted.
+// Bound is the inverse of Read: it returns the largest bound for which Read returns at most counted.
 func (g *Gauge) Bound(counted token.Count) token.Count {
 	if g.bound == 0 {
 		return counted

@@ -215,7 +215,7 @@ func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) 
 	defer cancel(nil)
 	req, err := http.NewRequestWithContext(limited, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("base URL cannot be used") // unreachable: ParseBase has checked it
+		return errors.New("the base URL cannot be used: check it") // unreachable: ParseBase has checked it
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", x.accept)

@@ -193,7 +193,7 @@ func Parse(line string) (*Line, error) {
 	w.here.known = true
 	w.statements(file.Stmts, sink{shown: true, counts: true})
 	if w.left < 0 {
-		return nil, fmt.Errorf("%w: it takes more than %d steps", ErrLong, maxSteps)
+		return nil, fmt.Errorf("%w: its loops, functions and brackets expand to more than %d steps", ErrLong, maxSteps)
 	}
 	l.Commands = w.out
 	return l, nil

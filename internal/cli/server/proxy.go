@@ -131,7 +131,7 @@ type ownProxy struct {
 // openProxy makes a proxy that records calls in a store, and listens.
 func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy, metrics *telemetry.Registry) (*ownProxy, error) {
 	if a.Settings.Offline() {
-		return nil, out.Hinted(fmt.Errorf("%w: offline: a proxy connects to providers", carrel.ErrPolicy), "leave --offline away, or unset CARREL_OFFLINE")
+		return nil, out.Hinted(fmt.Errorf("%w: offline: a proxy connects to providers, so turn offline off", carrel.ErrPolicy), "leave --offline away, or unset CARREL_OFFLINE")
 	}
 	law, err := lawOf(j, a, &set)
 	if err != nil {

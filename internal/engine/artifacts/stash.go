@@ -83,7 +83,7 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 		}
 	}
 	if req.Known {
-		return nil, fmt.Errorf("%w: the output is not in the stash", store.ErrNotFound)
+		return nil, fmt.Errorf("%w: the output is not in the stash: stash it without known", store.ErrNotFound)
 	}
 	out, err := e.PutAll(ctx, scope, []*api.NewArtifact{put}, func(string) string { return stacks.SourceStash })
 	if err != nil {

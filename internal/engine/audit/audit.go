@@ -104,7 +104,7 @@ func (c *checking) artifact(ctx context.Context, scope governance.Scope, a *stor
 		return nil
 	}
 	if err == nil && (int64(len(p.Text)) != a.Bytes || a.Address != "" && a.Address != stacks.Address(scope, a.Source, []byte(p.Text))) {
-		err = fmt.Errorf("%w: artifact %s has another text than it was stored with", store.ErrCorrupt, a.ID)
+		err = fmt.Errorf("%w: the text of artifact %s is not the one that it was stored with", store.ErrCorrupt, a.ID)
 	}
 	return err
 }

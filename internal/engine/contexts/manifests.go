@@ -90,7 +90,7 @@ func (e *Contexts) ofContext(ctx context.Context, scope governance.Scope, id str
 	}
 	sealed, err := manifest.Parse(m.Body)
 	if err == nil && !sealed.Seal().Equal(m.Seal) {
-		err = errors.New("its seal differs from the recorded one")
+		err = errors.New("the seal of the document differs from the recorded one")
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: read manifest %s: %w", api.ErrIntegrity, id, err)

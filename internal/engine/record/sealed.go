@@ -136,7 +136,7 @@ func (e *Recorder) SealedCall(ctx context.Context, scope governance.Scope, id st
 			return nil, fmt.Errorf("call %s was not managed, and has no manifest: %w", c.ID, store.ErrNotFound)
 		}
 		if s.Sealed, err = manifest.Parse(s.Intent.Document); err == nil && !s.Sealed.Seal().Equal(s.Intent.Seal) {
-			err = errors.New("its seal differs from the recorded one")
+			err = errors.New("the seal of the document differs from the recorded one")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: read the manifest of call %s: %w", api.ErrIntegrity, c.ID, err)
