@@ -194,7 +194,7 @@ func (e *Artifacts) Restore(ctx context.Context, scope governance.Scope, req *ap
 
 // notPossible returns the error that an artifact has the wrong status for an operation.
 func notPossible(a *store.Artifact) error {
-	return fmt.Errorf("%w: artifact %s is %s, which this operation does not take", api.ErrRequest, a.ID, a.Status)
+	return fmt.Errorf("%w: artifact %s is %s, so this cannot be done", api.ErrRequest, a.ID, a.Status)
 }
 
 // Refute marks artifacts as wrong, with everything derived from them: no context uses them any
