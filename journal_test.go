@@ -236,7 +236,7 @@ func TestFindSession(t *testing.T) {
 		}
 	}
 	_, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "po"})
-	if want := "could be poem, pool-2, pool"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "could be poem, pool-2, pool: give more of the id"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("what fits several says %v, want %s", err, want)
 	}
 }
@@ -400,7 +400,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{"none", carrel.Options{}, ""},
 		{"cuts at one score", cuts(500_000, 500_000), ""},
-		{"cuts the wrong way round", cuts(500_001, 500_000), "is above retain cut"},
+		{"cuts the wrong way round", cuts(500_001, 500_000), "is above the retain cut"},
 		{"no window", carrel.Options{Window: 1}, ""},
 		{"a window below 0", carrel.Options{Window: -1}, "window is -1 tokens"},
 		{"recency alone", carrel.Options{Weights: pager.Weights{Recency: 1}}, ""},

@@ -7,20 +7,22 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Content is the value of a content field. Its span is empty if there is none.
+// A Content is the value of the field "content" of a message. Its span is empty if the message has
+// no such field.
 type Content struct {
 	rawjson.Span
 
 	Null  bool
-	Text  string // if it is one
-	List  bool   // it is a list of parts
+	Text  string // the content, if it is a string
+	List  bool   // the content is a list of parts
 	Parts []transcript.Part
 }
 
 // Empty reports whether the content is missing, null or an empty list.
 func (c *Content) Empty() bool { return c.End == 0 || c.Null || c.List && len(c.Parts) == 0 }
 
-// Said returns the parts of c. An empty text is no part.
+// Said returns the parts of c. A content that is a string is one part of text, or none if the
+// string is empty.
 func (c *Content) Said() []transcript.Part {
 	if !c.List && c.Text != "" {
 		return []transcript.Part{transcript.Text(c.Text)}
@@ -38,7 +40,7 @@ const (
 	Refused = "refusal"
 )
 
-// Read reads a string, null or a list of parts.
+// Read reads a content: a string, null or a list of parts.
 func (k Kinds) Read(r *rawjson.Reader, data []byte) (c Content, err error) {
 	c.Start = r.Offset()
 	if r.Kind() == rawjson.String {

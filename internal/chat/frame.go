@@ -29,9 +29,9 @@ type Frame struct {
 	Key      int            // offset of the list's key; -1 if the body is the list
 }
 
-// Read parses a body. It calls message for each message and field for each
-// other field of the body; both must read the next value. Errors contain name, the name of the
-// file.
+// Read parses a body. It calls message for each message of the list, and field for each field of
+// the body other than the list. Both functions must read the next value of r. Errors contain name,
+// which is the name of the file.
 func (l Layout) Read(name string, data []byte, field func(r *rawjson.Reader, key string) error, message func(r *rawjson.Reader, i int) error) (*Frame, error) {
 	r := rawjson.NewReader(data)
 	f := &Frame{Data: data, Key: -1}
@@ -102,7 +102,8 @@ func (f *Frame) list(r *rawjson.Reader, message func(r *rawjson.Reader, i int) e
 	return err
 }
 
-// syntaxError converts err to a [transcript.SyntaxError]. Errors of callbacks stay.
+// syntaxError converts err to a [transcript.SyntaxError]. It returns an error that a callback made
+// as it is.
 func syntaxError(name string, data []byte, err error) error {
 	e, ok := errors.AsType[*rawjson.Error](err)
 	if !ok {
@@ -117,8 +118,8 @@ func syntaxError(name string, data []byte, err error) error {
 	}
 }
 
-// Cut returns the body as items: one for each span, and one for the bytes between. at[i] is
-// the index of the item of spans[i].
+// Cut returns the body as items: one for each span, and one for each run of bytes before, between
+// or after the spans. at[i] is the index of the item of spans[i].
 func (f *Frame) Cut(spans []rawjson.Span) (items []transcript.Item, at []int) {
 	order := make([]int, len(spans))
 	for i := range order {
@@ -150,9 +151,9 @@ type Piece struct {
 	Block transcript.BlockID
 }
 
-// Join returns the body with pieces as its messages and with cuts outside the
-// list, and the positions of the messages in the result. The whitespace between messages is
-// that of the frame. A string in place of the list becomes a list.
+// Join returns the body with pieces as its messages, and the positions of these messages in the
+// result. It also makes the cuts, which must lie outside the list. The whitespace between messages
+// is that of the frame. A string in place of the list becomes a list.
 func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) ([]byte, []transcript.Span) {
 	list := transcript.Cut{From: f.List.Start, To: f.List.End}
 	if len(pieces) == 0 {
@@ -193,7 +194,8 @@ func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) ([]byte, []transcri
 	return transcript.Splice(f.Data, append(cuts, list)...), spans
 }
 
-// Spans returns the positions of an intact window's messages in the latest body of its session.
+// Spans returns the positions of the messages of w in the latest body of its session. The window
+// must be intact, that is, have all messages unchanged.
 func Spans(w *transcript.Window) []transcript.Span {
 	before := 0
 	if len(w.Session.Earlier) > 0 {
@@ -216,7 +218,8 @@ func Spans(w *transcript.Window) []transcript.Span {
 	return spans
 }
 
-// gaps returns the bytes before, between and after messages.
+// gaps returns the bytes that Join writes before the first message, between two messages, and after
+// the last one.
 func (f *Frame) gaps() (before, between, after []byte) {
 	n := len(f.Messages)
 	if n == 0 {

@@ -36,8 +36,8 @@ func (h *Head) Session(format string, data []byte) *transcript.Session {
 	return s
 }
 
-// Roles lists the roles of a format's messages. The hint of an error names
-// those to use.
+// Roles lists the roles that a format's messages may have. Hint is the hint of an error about a
+// role: it names the roles to use.
 type Roles struct {
 	Names []string
 	Hint  string

@@ -13,7 +13,8 @@ type Violations struct {
 	Found []transcript.Violation
 }
 
-// Report adds a violation by the message with that index, or by the whole body if message is -1.
+// Report adds a violation of a rule by the message with the index message, or by the whole body if
+// message is -1.
 func (v *Violations) Report(rule string, message int, format string, args ...any) {
 	one := transcript.Violation{Rule: rule, Message: message, Text: fmt.Sprintf(format, args...)}
 	if message >= 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Only returns the text of a message with no other parts; ok is false for other messages.
+// Only returns the text of a message whose only part is a text. For any other message ok is false.
 func Only(parts []transcript.Part) (text string, ok bool) {
 	if len(parts) != 1 {
 		return "", false
@@ -41,7 +41,8 @@ func Flat(parts []transcript.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-// DataURL returns the URL of a medium, a data URL with its data, or "".
+// DataURL returns a data URL with the data of a medium. If p has no data, it returns the URL of the
+// medium, or "" if p has none.
 func DataURL(p transcript.Media) string {
 	if p.Data != "" && p.MIME != "" {
 		return "data:" + p.MIME + ";base64," + p.Data
@@ -59,8 +60,9 @@ func Sound(p transcript.Media) []byte {
 	return append(raw, "}}"...)
 }
 
-// CallID returns a call id that OpenAI's APIs accept: id itself if own is true or it has at most 64 bytes, and
-// otherwise its beginning with a hash. An empty id is always replaced.
+// CallID returns a call id that OpenAI's APIs accept: id itself if it has at most 64 bytes, and
+// otherwise the beginning of id with a hash of it. If own is true, the id is from the same format
+// and stays whatever its length. An empty id is always replaced.
 func CallID(own bool, id string) string {
 	const longest = 64
 	if id != "" && (own || len(id) <= longest) {
@@ -83,7 +85,7 @@ func Arguments(input []byte) (raw []byte, ok bool) {
 	return append(rawjson.AppendString([]byte(`{"_raw": `), string(input)), '}'), false
 }
 
-// Listing returns a body with only a list of values under key.
+// Listing returns a JSON object with one member: a list of values under key.
 func Listing(key string, values [][]byte) []byte {
 	n := len(key) + len(`{"":[]}`)
 	for _, v := range values {
@@ -99,8 +101,8 @@ func Listing(key string, values [][]byte) []byte {
 	return append(b, "]}"...)
 }
 
-// Place changes the message of each fix from the index of an entry to the index of the first
-// piece written for the entry, at[entry].
+// Place converts the field Message of each fix. Before, it is the index of an entry of the window;
+// after, it is at[entry], the index of the first message that was written for the entry.
 func Place(fixes []transcript.Fix, at []int) {
 	for i := range fixes {
 		if m := fixes[i].Message; m < len(at) {
@@ -129,7 +131,8 @@ func Dropping(raw []byte, offset int, drop func(key string) bool) []transcript.C
 	return cuts
 }
 
-// Set returns an object with another value of a member. raw must be valid and not empty.
+// Set returns the object raw with value under key. It replaces the member with this key, or appends
+// one if there is none. raw must be valid and have at least one member.
 func Set(raw []byte, key string, value []byte) []byte {
 	members := membersOf(raw)
 	for _, member := range members {
@@ -151,9 +154,9 @@ func membersOf(raw []byte) []rawjson.Member {
 	return members
 }
 
-// Loose goes through entries with tool results. It calls keep for each, which may write the
-// entry. It returns the results of entries that keep did not write, in the order of their
-// calls, and the other parts of these entries.
+// Loose calls keep for each entry of run. The function keep may write the entry, and reports
+// whether it did. Loose returns the tool results of the entries that keep did not write, in the
+// order of their calls, and the other parts of these entries.
 func Loose(run []transcript.Entry, calls []transcript.ToolCall, keep func(en *transcript.Entry) bool) (results []transcript.ToolResult, others []transcript.Part) {
 	for i := range run {
 		if keep(&run[i]) {

@@ -305,7 +305,7 @@ func TestAskSaysWhatItCannotRead(t *testing.T) {
 		t.Errorf("%s, %v", data, err)
 	}
 	run(exitUsage, "ask", "run", "--offline")
-	if !strings.Contains(stderr.String(), "offline: nothing may connect") {
+	if !strings.Contains(stderr.String(), "offline: is on, so no model can be asked") {
 		t.Error(stderr)
 	}
 	stop()

@@ -60,8 +60,8 @@ func completes(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// wantsJSON reports whether arguments ask for JSON. It scans them itself, because parsing may
-// have failed before the flag.
+// wantsJSON reports whether arguments ask for JSON. It scans the arguments itself, because the
+// parser may have failed before it came to the flag.
 func wantsJSON(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		return a == "--json" || strings.HasPrefix(a, "--json=") || a == "--ndjson"

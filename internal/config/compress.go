@@ -30,8 +30,8 @@ func (s *Settings) ProbeMin() *ratio.Ratio {
 	return &least
 }
 
-// Request fills in the fields that a request leaves empty. For a strategy without a summary it
-// sets no share of probes.
+// Request sets the fields that a request leaves empty to the values of the settings. It sets the
+// share of probes that must be answered only if the strategy makes a summary.
 func (s *Settings) Request(r *carrel.CompressRequest) {
 	if r.Target == (carrel.Target{}) && !r.Smallest {
 		r.Target = carrel.Target{Tokens: get[token.Count](s, "budget.target"), Share: get[ratio.Ratio](s, "budget.target")}
@@ -41,8 +41,8 @@ func (s *Settings) Request(r *carrel.CompressRequest) {
 	}
 }
 
-// Summarize sets the strategy of a request for a summary, if it is empty: to that of the
-// settings, or to anchored if that makes no summary.
+// Summarize sets the strategy of a request for a summary, if the request names none. It takes the
+// strategy of the settings if this makes a summary, else anchored.
 func (s *Settings) Summarize(r *carrel.CompressRequest) {
 	if r.Strategy == "" && !summarizes(s.strategy()) {
 		r.Strategy = carrel.StrategyAnchored

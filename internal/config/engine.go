@@ -74,7 +74,8 @@ func (s *Settings) mcp() []Value {
 	return slices.DeleteFunc(slices.Clone(s.Values), func(v Value) bool { return v.key.name != mcpCommand && v.key.name != mcpURL })
 }
 
-// serverOf returns the common prefix of the settings of an MCP server or a model.
+// serverOf returns the name of a setting without its last part. This is the common prefix of the
+// settings of one MCP server or model.
 func serverOf(key string) string { return key[:strings.LastIndexByte(key, '.')] }
 
 // policy returns the policy of triage.

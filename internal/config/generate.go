@@ -21,7 +21,7 @@ func (s *Settings) checkGenerator() error {
 		if reply.Origin.Kind == "built-in" {
 			reply = s.value("generate.window")
 		}
-		return reply.fail(fmt.Errorf("a reply of generate.max_tokens, %v, leaves nothing of generate.window, %d", s.value("generate.max_tokens"), window))
+		return reply.fail(fmt.Errorf("the tokens of a reply, generate.max_tokens (%v), must be below generate.window (%d)", s.value("generate.max_tokens"), window))
 	}
 	return nil
 }
@@ -62,9 +62,9 @@ func (s *Settings) Generator() (llm.Generator, error) {
 	case g != nil || err != nil:
 		return g, err
 	case s.Offline():
-		return nil, &Error{"offline", errors.New("nothing may connect, so no model can be asked")}
+		return nil, &Error{"offline", errors.New("is on, so no model can be asked: turn it off")}
 	case get[string](s, "generate.url") == "":
-		return nil, &Error{"generate.url", errors.New("is not set, so there is no model to ask")}
+		return nil, &Error{"generate.url", errors.New("is not set, so there is no model to ask: set the URL of a server")}
 	}
 	return nil, &Error{"generate.ceiling", errors.New("is 0, so no model can be asked: set how many tokens a run may spend")}
 }

@@ -137,7 +137,7 @@ func TestGeneratorSaysWhatLacks(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", "generate.url: is not set"},
 		{"[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\n", "generate.ceiling: is 0"},
-		{"offline = true\n[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\nceiling = 9\n", "offline: nothing may connect"},
+		{"offline = true\n[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\nceiling = 9\n", "offline: is on, so no model can be asked"},
 	} {
 		s, err := loadUser(t, tt.text)
 		if err != nil {

@@ -142,7 +142,8 @@ func readConfidence(l literal) (any, error) {
 	return nil, errors.New("wants a number above 0 and up to 1, such as 0.7")
 }
 
-// percent is the step of the edges of tiers.
+// percent is the smallest difference between two edges of the ladder of tiers: edges are whole
+// percents of the budget.
 const percent = ratio.One / 100
 
 // readEdge parses an edge of the ladder of tiers, in whole percent.
@@ -255,7 +256,7 @@ func readCommand(l literal) (any, error) {
 		return nil, err
 	}
 	if len(l.items) == 0 {
-		return nil, errors.New("names no program")
+		return nil, errors.New("names no program: give one with its arguments, such as [\"docs-server\", \"--stdio\"]")
 	}
 	return v, nil
 }
@@ -330,7 +331,7 @@ func readShares(l literal) (any, error) {
 	}
 	switch {
 	case sum != ratio.One:
-		return nil, fmt.Errorf("sums to %s, not to 1", plain(sum))
+		return nil, fmt.Errorf("sums to %s: want weights that sum to 1", plain(sum))
 	case s[2] == ratio.One:
 		return nil, errors.New("gives semantics all the weight: give recency or provenance some, as pass one uses only these")
 	}

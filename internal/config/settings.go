@@ -367,8 +367,8 @@ func Load(src *Sources) (*Settings, error) {
 	return s, s.check()
 }
 
-// names returns the names of a key: those that files choose if the key has a "*", else its own
-// name.
+// names returns the names of the settings that k describes: the name of k itself or, if it has a
+// "*", each name that a file gives in its place.
 func (s *Settings) names(files []source, k *key) []string {
 	if !strings.Contains(k.name, "*") {
 		return []string{k.name}
@@ -573,7 +573,7 @@ func (s *Settings) check() error {
 	r, e := get[ratio.Ratio](s, retain.Key), get[ratio.Ratio](s, evict.Key)
 	switch {
 	case r == 0:
-		return retain.fail(errors.New("is 0: every block would be retained"))
+		return retain.fail(errors.New("is 0, so every block would be retained: set it above 0"))
 	case e > r && evict.Origin.Kind != "built-in":
 		return evict.fail(fmt.Errorf("%v is above retention.retain, %v", evict, retain))
 	case e > r:

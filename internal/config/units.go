@@ -61,7 +61,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 type Size int64
 
 // units are the units of sizes: multiples of 1024 first. A unit comes after those whose names end
-// with its name.
+// with its name, as B does after MiB.
 var units = []struct {
 	name  string
 	bytes int64

@@ -90,7 +90,7 @@ func (d *demo) assemble(ctx context.Context) error {
 	return d.gate(ctx, r)
 }
 
-// used checks and reports the artifacts in the context.
+// used reports which artifacts are in the context and which were left out, and checks the numbers.
 func (d *demo) used(r *carrel.AssembleResult) {
 	distrusted := r.Left[manifest.ReasonDistrusted]
 	d.report("triage", "%d expired, %d notes below the trust threshold, %d scored by meaning", r.Left[manifest.ReasonExpired], distrusted, r.SemanticCalls)
@@ -115,7 +115,8 @@ func (d *demo) used(r *carrel.AssembleResult) {
 	d.check(r.Tier == tier.Full, "the tier is %s", r.Tier)
 }
 
-// account checks that the manifest explains every artifact and verifies.
+// account checks that the manifest explains every artifact, that the engine can verify the
+// manifest, and that a replay of it gives the same bytes.
 func (d *demo) account(ctx context.Context, r *carrel.AssembleResult) error {
 	sealed, err := carrel.SealedOf(d.engine.Manifest(ctx, d.scope, &carrel.IDRequest{ID: r.Manifest}))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A copied is a copy of the session in its own store, compressed to a tenth.
+// A copied is a copy of the session in its own store, compressed to a tenth of its tokens.
 type copied struct {
 	engine           *carrel.Engine
 	imported         *carrel.ImportResult
@@ -45,8 +45,8 @@ func (d *demo) compressed(ctx context.Context, strategy carrel.Strategy) (c *cop
 	return c, err
 }
 
-// planner compresses a copy of the session to a tenth without a summary. It checks that every
-// block is in the window, or is named there and can be recalled.
+// planner compresses a copy of the session to a tenth of its tokens without a summary. It checks
+// that every block is in the window, or that the window has its id, by which it can be recalled.
 func (d *demo) planner(ctx context.Context) error {
 	c, err := d.compressed(ctx, carrel.StrategyImportance)
 	if err != nil {

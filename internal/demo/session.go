@@ -88,7 +88,8 @@ func (s *script) side(row map[string]any) {
 	s.out.Write(append(b, '\n'))
 }
 
-// row writes a row of the chain and returns its uuid.
+// row writes a row that follows the row with the uuid parent, or no row if parent is "". It returns
+// the uuid of the new row.
 func (s *script) row(kind, parent string, message map[string]any, extra map[string]any) string {
 	s.rows++
 	s.at = s.at.Add(1500 * time.Millisecond)
@@ -111,7 +112,8 @@ func (s *script) user(text string) {
 	s.parent = s.row("user", s.parent, map[string]any{"role": "user", "content": text}, nil)
 }
 
-// block writes a row of the current reply.
+// block writes one content block of the current reply as a row of its own, as Claude Code does, and
+// returns the uuid of the row.
 func (s *script) block(content map[string]any) string {
 	s.parent = s.row("assistant", s.parent, map[string]any{
 		"id": fmt.Sprintf("msg_demo_%03d", s.reply), "type": "message", "role": "assistant", "model": "claude-opus-4-6",

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// logOf is the command with the output of the story.
+// logOf is the command whose output the story follows.
 const logOf = "kubectl -n billing logs billing-worker-7 --since=24h"
 
 // story shows on a copy of the session its window before and after: a log, the text that
@@ -48,8 +48,8 @@ func (d *demo) story(ctx context.Context) error {
 	return nil
 }
 
-// lost names a line of a text that left the window, finds it by its words, and recalls its
-// block.
+// lost finds a line of text that is not in after, the text of the window after the compression. It
+// searches for the line by its words, recalls its block, and prints both.
 func (d *demo) lost(ctx context.Context, e *carrel.Engine, text, after string, raw []byte) error {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -19,15 +19,15 @@ const (
 	Message Kind = "message" // the last message that its chain covers
 )
 
-// Ended is the epoch of the head that is kept when managing of a conversation stops. No further
-// epoch begins after it.
+// Ended is the epoch of the head that the proxy goes on sending after it has stopped to manage a
+// conversation. No further epoch begins after it.
 const Ended = 1 << 30
 
-// A Rewrite has the bytes that were sent in place of messages of a client.
+// A Rewrite has the bytes that were sent in place of one or more of the client's messages.
 type Rewrite struct {
-	Chain    digest.Digest // of the client's messages up to the last one that is replaced
+	Chain    digest.Digest // chain of the client's messages up to the last one that is replaced
 	Kind     Kind
-	Epoch    int    // in which it was made; the first head begins epoch 1
+	Epoch    int    // epoch in which the rewrite was made; the first head begins epoch 1
 	Messages int    // number of the client's messages that Chain covers
 	Data     []byte // JSON: a list of messages for a head, otherwise a message or a stored [Reply]
 }
@@ -62,7 +62,7 @@ func (b *Book) Epoch() int { return b.epoch }
 // Len returns the number of rewrites.
 func (b *Book) Len() int { return len(b.heads) + len(b.messages) + len(b.replies) }
 
-// Has reports whether there is a rewrite of kind Message with this chain.
+// Has reports whether the book has a rewrite of the kind [Message] with this chain.
 func (b *Book) Has(chain digest.Digest) bool { return b.messages[chain] != nil }
 
 // Size returns the length of the texts of all rewrites in bytes.
@@ -79,9 +79,9 @@ func (b *Book) Size() (n int) {
 	return n
 }
 
-// Add adds a rewrite. It replaces a rewrite of the same kind and chain, unless that is of a
-// later epoch. Add copies the data. It fails if the data of a head is not a list of at least one
-// message, or that of a message neither one message nor a stored [Reply].
+// Add adds a rewrite. It replaces a rewrite of the same kind and chain, unless the book has one of
+// a later epoch. Add copies the data. It fails if the data of a [Head] is not a list of one message
+// or more, or if the data of a [Message] is neither one message nor a stored [Reply].
 func (b *Book) Add(r *Rewrite) error {
 	if is, err := b.addReply(r); is {
 		return err
@@ -92,10 +92,10 @@ func (b *Book) Add(r *Rewrite) error {
 	}
 	e, err := b.entry(list)
 	if err != nil {
-		return fmt.Errorf("%s of epoch %d for %d messages: %w", r.Kind, r.Epoch, r.Messages, err)
+		return fmt.Errorf("read the %s of epoch %d for %d messages: %w", r.Kind, r.Epoch, r.Messages, err)
 	}
 	if n := len(e.spans); n == 0 || r.Messages < 1 || r.Kind == Message && n != 1 {
-		return fmt.Errorf("%s of epoch %d for %d messages: the data has %d messages", r.Kind, r.Epoch, r.Messages, n)
+		return fmt.Errorf("%s of epoch %d for %d messages: the data has %d messages: want one, or for a head one or more", r.Kind, r.Epoch, r.Messages, n)
 	}
 	e.epoch, e.covers = r.Epoch, r.Messages
 	kept := b.messages
@@ -147,7 +147,7 @@ func (b *Book) entry(list []byte) (*entry, error) {
 	return e, nil
 }
 
-// read reads a body.
+// read parses a request body in the dialect of the book.
 func (b *Book) read(body []byte) (*wire.Request, error) {
 	doc, q := new(rawjson.Document), new(wire.Request) // not kept in the book, as they refer to the body
 	if err := doc.Read(body); err != nil {
@@ -157,7 +157,7 @@ func (b *Book) read(body []byte) (*wire.Request, error) {
 		return nil, err
 	}
 	if doc.Kind(q.List) != rawjson.Array {
-		return nil, fmt.Errorf("%w: no list of messages", wire.ErrForm)
+		return nil, fmt.Errorf("%w: the body has no list of messages", wire.ErrForm)
 	}
 	return q, nil
 }
@@ -171,8 +171,8 @@ func bodyOf(dialect wire.Dialect, list []byte) []byte {
 	return slices.Concat([]byte(key), list, []byte("}"))
 }
 
-// places sets e.blocks: a mark may be put behind the opening brace of a block of the last
-// message.
+// places sets e.blocks to the offsets at which a cache mark can be inserted: behind the opening
+// brace of each block of the last message that accepts a mark.
 func (e *entry) places(q *wire.Request, last int) {
 	d := q.Doc
 	content := q.Content(last)

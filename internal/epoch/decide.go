@@ -16,7 +16,7 @@ const (
 type Limits struct {
 	Budget token.Count // size of a request above which an epoch must end
 	Target token.Count // size of a request after a new head, with system and tools; less than Budget
-	Least  token.Count // least gain for an end that the budget does not force
+	Least  token.Count // fewest tokens that a new head must save if the request is within the budget
 }
 
 // A State is the request that would be sent without a new head, and what is known of other calls.
@@ -27,8 +27,9 @@ type State struct {
 	Warm   bool        // the provider's cache still has the prefix
 	Calls  int         // expected calls, this one included
 
-	// Payback returns the number of calls after which a cut has paid that removes tokens in
-	// front of behind tokens, which were sent before. See economy.Rules.
+	// Payback returns the number of calls after which a cut has paid for itself. The cut
+	// removes removed tokens; behind them stand behind tokens that were sent before. See
+	// economy.Rules.
 	Payback func(removed, behind token.Count) int
 }
 

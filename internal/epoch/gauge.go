@@ -4,25 +4,26 @@ import "github.com/carrel-dev/carrel/token"
 
 // A Gauge converts upper bounds of token counts to estimates of the provider's counts. For a
 // model whose encoding is not public, a bound can be twice the provider's count. The Gauge
-// scales by the count that the provider reported for the last call. The zero value does not
-// scale.
+// multiplies a bound by the provider's count of the last prompt over the bound of that prompt. The
+// zero value returns bounds as they are.
 type Gauge struct {
 	bound   token.Count // of the last prompt
 	counted token.Count // the provider's count of that prompt, plus a tenth for other kinds of text
 }
 
-// leastShare is the divisor of the smallest count that Learn accepts: a fifth of the bound.
+// leastShare limits how low a count can be. If the provider's count is below bound/leastShare,
+// Learn takes bound/leastShare instead.
 const leastShare = 5
 
-// Learn takes the provider's count of a prompt and the prompt's bound.
+// Learn sets what the Gauge knows of the last prompt: its bound, and the provider's count of it.
 func (g *Gauge) Learn(bound, counted token.Count) {
 	if bound > 0 && counted > 0 {
 		g.bound, g.counted = bound, max(counted+counted/10, bound/leastShare)
 	}
 }
 
-// Read returns an estimate of the provider's count of a text with this bound. It scales the part
-// up to the last prompt's bound, and takes the rest as it is.
+// Read returns an estimate of the provider's count of a text with this bound. It scales the bound
+// as far as the last prompt's bound goes, and adds what is above that as it is.
 func (g *Gauge) Read(bound token.Count) token.Count {
 	known := min(bound, g.bound)
 	if known <= 0 {
@@ -31,7 +32,7 @@ func (g *Gauge) Read(bound token.Count) token.Count {
 	return scaled(known, g.counted, g.bound) + bound - known
 }
 
-// Bound returns the largest bound for which Read returns at most counted.
+// Bound is the inverse of Read: it returns the largest bound for which Read returns at most counted.
 func (g *Gauge) Bound(counted token.Count) token.Count {
 	if g.bound == 0 {
 		return counted

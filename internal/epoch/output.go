@@ -18,9 +18,9 @@ type Output struct {
 	at rawjson.Span // of the JSON string in its message
 }
 
-// Fresh returns the index of the first message that was never sent: it is behind the last reply,
-// and behind the last message whose chain sent reports. It returns the number of messages if
-// all were sent.
+// Fresh returns the index of the first message that was never sent, or the number of messages if
+// all were sent. All messages up to the last reply were sent, and all up to the last one for whose
+// chain the function sent returns true.
 func Fresh(q *wire.Request, sent func(chain digest.Digest) bool) int {
 	from := len(q.Messages)
 	for i, m := range slices.Backward(q.Messages) {
@@ -142,7 +142,7 @@ func (f *finder) texts(n rawjson.Node, call string) {
 	}
 }
 
-// take adds a text with its call, if it is large.
+// take adds a text to the list, with the call that it is the result of, if the text is large.
 func (f *finder) take(raw []byte, at int, call string) {
 	if len(raw) <= f.large || raw[0] != '"' {
 		return

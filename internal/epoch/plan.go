@@ -17,12 +17,12 @@ type Plan struct {
 	Epoch int           // of the head, or 0
 	Ended bool          // the head is of the epoch Ended: managing has stopped
 	First int           // index of the first message that is replaced; the number of messages if none is
-	Sent  digest.Digest // the chain of the sent messages
+	Sent  digest.Digest // the chain of the messages as they are sent
 
 	dialect wire.Dialect
 	head    *entry
 	size    int             // bytes of the head, with marks
-	chains  []digest.Digest // of the sent messages up to each; nil if none is replaced
+	chains  []digest.Digest // the chain of the sent messages up to each of them; nil if none is replaced
 	alone   []replaced      // replaced messages behind the head, in order
 }
 
@@ -95,7 +95,7 @@ func (b *Book) apart(q *wire.Request, from int) (list []replaced) {
 	return list
 }
 
-// A piece is a message that is sent.
+// A piece is one of the messages that are sent.
 type piece struct {
 	at   int // index of the client's message that it replaces or is; 0 for all messages of a head
 	id   digest.Digest
@@ -196,7 +196,8 @@ func (p *Plan) List(q *wire.Request, n int) []byte {
 	return append(list, ']')
 }
 
-// Untouched reports whether all messages go as they came.
+// Untouched reports whether the plan replaces no message, so that all are sent as the client sent
+// them.
 func (p *Plan) Untouched() bool { return p.head == nil && len(p.alone) == 0 }
 
 // Edit makes the plan's changes in the request's document. Afterwards the document's segments,

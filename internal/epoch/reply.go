@@ -12,9 +12,9 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// A Reply is the provider's version of a reply of which the client has only a part: the messages
-// of recalls are hidden from the client. It is kept as a rewrite of kind [Message] whose chain
-// is that of [ReplyChain].
+// A Reply is a reply as the provider knows it. The client knows only a part, because the proxy
+// hides from it the calls of Carrel's own tool and their results. A Reply is stored as a rewrite of
+// the kind [Message], whose chain is a [ReplyChain].
 type Reply struct {
 	// Messages replace the client's version of the reply.
 	Messages []json.RawMessage
@@ -22,9 +22,9 @@ type Reply struct {
 	Results []Result
 }
 
-// A Result answers a call that is hidden from the client. In the dialect Anthropic it is a
-// block, to be put first in the next message. In the others it is a message, to be put behind
-// the message that answers the call Behind, or, if Behind is empty, in front of all answers.
+// A Result answers a call that is hidden from the client. In the dialect Anthropic it is a block,
+// which goes to the beginning of the next message. In other dialects it is a message, which goes
+// behind the message that answers the call Behind or, if Behind is empty, in front of all answers.
 type Result struct {
 	Behind string          `json:"behind,omitempty"` // id of another call
 	Text   json.RawMessage `json:"text"`
@@ -48,9 +48,9 @@ func (r *Reply) Data() ([]byte, error) {
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
-// ReplyChain returns the chain that identifies a reply behind a history. It depends on the ids
-// of the calls for the client, or, if there are none, on the words of the text, so it does not
-// change if the client changes the form of the reply.
+// ReplyChain returns the chain that identifies a reply behind the messages whose chain is history.
+// It depends on the ids of those calls of the reply that the client sees or, if there are none, on
+// the words of its text. So it does not change if the client changes the form of the reply.
 func ReplyChain(dialect wire.Dialect, history digest.Digest, calls []string, text string) digest.Digest {
 	said := "calls\x00" + strings.Join(calls, "\x00")
 	if len(calls) == 0 {
@@ -64,10 +64,11 @@ type reply struct {
 	*entry
 
 	results []Result
-	joined  map[digest.Digest]*entry // messages with the results put in, by identity before that
+	joined  map[digest.Digest]*entry // messages with the results put in, by the identity of the message without them
 }
 
-// addReply adds a rewrite if its data is a stored Reply. It reports whether it is.
+// addReply adds a rewrite whose data is a stored Reply. It returns false and adds nothing if the
+// data is something else.
 func (b *Book) addReply(r *Rewrite) (bool, error) {
 	if r.Kind != Message || !bytes.HasPrefix(r.Data, []byte(`{"carrel":`)) {
 		return false, nil
@@ -82,15 +83,16 @@ func (b *Book) addReply(r *Rewrite) (bool, error) {
 	}
 	e, err := b.entry(listOf(list))
 	if err != nil {
-		return true, fmt.Errorf("a reply of epoch %d behind %d messages: %w", r.Epoch, r.Messages-1, err)
+		return true, fmt.Errorf("read the messages of the reply of epoch %d behind %d messages: %w", r.Epoch, r.Messages-1, err)
 	}
 	e.epoch, e.covers = r.Epoch, r.Messages
 	b.replies[r.Chain] = &reply{entry: e, results: stored.Results, joined: make(map[digest.Digest]*entry)}
 	return true, nil
 }
 
-// replyAt returns the stored reply for the client's reply that begins at index i, or nil, and
-// the number of messages that the client's reply has.
+// replyAt returns the stored reply to send in place of the client's reply that begins at the
+// message with index i, or nil if there is none. It also returns how many messages the client's
+// reply has.
 func (b *Book) replyAt(q *wire.Request, i int) (*reply, int) {
 	if i == 0 || q.Messages[i].Role != wire.RoleAssistant || q.Messages[i].Node == q.List {
 		return nil, 0
@@ -186,7 +188,8 @@ func (b *Book) follow(q *wire.Request, r *reply, i int, own *entry, first bool) 
 	return e
 }
 
-// inFront returns a list with the message, in which blocks are put in front of its own.
+// inFront returns a JSON list with message as its only element. The message has blocks in front of
+// the blocks of its own.
 func (b *Book) inFront(message []byte, blocks [][]byte) ([]byte, error) {
 	q, err := b.read(bodyOf(b.dialect, listOf([][]byte{message})))
 	if err != nil {

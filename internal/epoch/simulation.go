@@ -7,9 +7,10 @@ import (
 	"github.com/carrel-dev/carrel/tool"
 )
 
-// A Simulation estimates the size of the requests that managing would send for a conversation that
-// is not managed. It has sizes and chains of imagined heads, and no text. It assumes that the
-// conversation was managed from its first call on, so that all large results are pointers.
+// A Simulation is for a conversation that the proxy only passes on. It estimates the size of the
+// requests that the proxy would send if it managed the conversation. It knows sizes and chains of
+// the heads that there would be, and no text. It assumes that the conversation was managed from its
+// first call on, so that pointers stand in place of all large results.
 type Simulation struct {
 	sizes   *Sizes
 	large   int
@@ -19,11 +20,11 @@ type Simulation struct {
 	spared  map[digest.Digest]spared // by the identities of messages with large results
 }
 
-// An EstimatedHead is a head that managing would have made.
+// An EstimatedHead is a head that the proxy would have made if it had managed the conversation.
 type EstimatedHead struct {
-	Chain  digest.Digest // of the messages that it would replace
-	Epoch  int           // that it would begin, from 1
-	Tokens token.Count   // its size
+	Chain  digest.Digest // chain of the messages that the head would replace
+	Epoch  int           // the epoch that the head would begin, from 1
+	Tokens token.Count   // size of the head
 }
 
 // spared is the saving by pointers in a message: tokens, and the number of replaced results.
@@ -49,13 +50,13 @@ func (s *Simulation) Add(h EstimatedHead) {
 // Newest returns the head of the newest epoch, or a zero head.
 func (s *Simulation) Newest() EstimatedHead { return s.newest }
 
-// An Image is an estimate of the request that managing would send.
+// An Image is an estimate of the request that the proxy would send if it managed the conversation.
 type Image struct {
 	Size
 
 	Came    token.Count   // upper bound of the client's request
 	Head    EstimatedHead // the head that would be used; its epoch is 0 without a head
-	Results int           // results of the newest messages that would become pointers
+	Results int           // how many results in the messages that were never sent would become pointers
 }
 
 // Of returns the image of a request.
@@ -111,7 +112,7 @@ func (s *Simulation) less(q *wire.Request, i int) spared {
 }
 
 // Cut begins an epoch: it adds the head that would be made for request q, whose image is m. The
-// head and the frame have at most room tokens, and the head no more than the messages it
+// head gets the tokens that the frame leaves of room, but no more than the messages that it
 // replaces.
 func (s *Simulation) Cut(q *wire.Request, m *Image, room token.Count) {
 	n := Covers(q)

@@ -35,8 +35,8 @@ type Size struct {
 	Made  token.Count // frame and head, the size when the epoch began; 0 without a head
 }
 
-// Of returns the size of the request that a plan sends. An image counts as the most that an
-// image can cost, signatures and encrypted reasoning as a quarter of their bytes.
+// Of returns the size of the request that a plan sends. A picture counts as many tokens as the
+// largest picture can cost; signatures and encrypted reasoning count a token for each four bytes.
 func (s *Sizes) Of(q *wire.Request, p *Plan) (z Size) {
 	z.Tools, z.Frame = s.frame(q)
 	z.All = z.Frame

@@ -8,15 +8,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// Whole returns the body to store for the first n messages of a request, in canonical form: with
-// rewrites of kind Message and hidden messages of replies in place, without heads, cache marks
-// and billing line, and with a content of one text block as a string. So the same conversation
-// has the same first bytes in each call.
+// Whole returns the body to store for the first n messages of a request. It puts in rewrites of the
+// kind [Message] and the hidden messages of replies. It uses no heads, leaves out cache marks and
+// the billing line, and writes a content of a single text block as a string. So the bodies of all
+// calls of a conversation begin with the same bytes.
 func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) { return b.whole(q, n, rawjson.NoNode) }
 
-// WholeUnasked returns the body to store for a request that asks for a summary, see
-// [Book.Whole]. It leaves out the prompt for the summary, but keeps other blocks of its message,
-// such as results.
+// WholeUnasked returns the body to store for a request that ends in a prompt for a summary. The
+// body is that of [Book.Whole] without this prompt. Other blocks of the last message, such as
+// results, stay.
 func (b *Book) WholeUnasked(q *wire.Request) ([]byte, error) {
 	last, ask := len(q.Messages)-1, q.Compaction()
 	blocks := 0

@@ -17,7 +17,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// An Exam has questions about cut conversations.
+// An Exam has questions about conversations, which are cut: a window is made of the part before the
+// cut, and asked about this part.
 type Exam struct {
 	Sessions []Session `json:"sessions"`
 }
@@ -246,8 +247,8 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// Render returns a window, which is a request of Chat Completions, as the text by which windows
-// are compared. It omits system text, which is the same for every method.
+// Render converts a window, given as a request of Chat Completions, to the text in which the
+// strings of questions are searched. It omits system text, which is the same for every method.
 func Render(request []byte) (string, error) {
 	var r struct {
 		Messages []struct {
@@ -302,7 +303,8 @@ func contentOf(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// A Score counts the strings and questions of an exam for which a window has the strings.
+// A Score counts which of the strings of an exam a window has, and for how many questions it has
+// all strings.
 type Score struct {
 	Strings      int      `json:"strings"` // strings that the window has
 	AllStrings   int      `json:"all_strings"`

@@ -11,11 +11,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Sample is a session that a prior is fitted to.
+// A Sample is a session to which [Fit] fits a prior.
 type Sample struct {
 	Units  []account.Unit
 	Sights []account.Sight
-	Labels []float64 // by unit: number of required strings that it has; a string in n units counts 1/n in each
+	Labels []float64 // for each unit the number of required strings in it; a string that is in n units counts 1/n in each
 }
 
 // NewSample returns the labeled units of t, the conversation of a session up to the cut. A nil

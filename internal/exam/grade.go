@@ -46,7 +46,7 @@ type SheetNext struct {
 	methods []string
 }
 
-// An Answer is the text of a reader under a letter.
+// An Answer is what a reader answered, under the letter by which the sheet names the reader.
 type Answer struct {
 	As   string `json:"as"`
 	Says string `json:"says"`
@@ -141,7 +141,7 @@ func (s *Sheet) empty() bool {
 }
 
 // ErrStale means that answers or the seed have changed since a sheet was graded.
-var ErrStale = errors.New("the sheet has changed since it was graded: its answers or the seed are different")
+var ErrStale = errors.New("the sheet has changed since it was graded: its answers or the seed are different: grade it again, or use the former seed")
 
 // Sheets writes the sheets of all sessions. Unless again is set, it fails with [ErrStale] if a
 // sheet with grades would change. It returns the number of sheets and of those with grades.
@@ -240,7 +240,7 @@ func (r *Run) Grade(ctx context.Context, model Model, seed int, again bool) (*Ta
 	return t, err
 }
 
-// grades reads the grades of a sheet. An empty sheet has empty grades.
+// grades reads the grades of a sheet. For a sheet without answers it returns empty grades.
 func (r *Run) grades(s *Session, sheet *Sheet) (*Grades, error) {
 	var g Grades
 	if sheet.empty() {

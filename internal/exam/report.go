@@ -55,8 +55,8 @@ type Estimate struct {
 // draws is the number of draws for an interval.
 const draws = 1000
 
-// estimate returns the sum of has as a share of the sum of of; both have a number for each
-// question. The draws are the same for equal numbers of questions.
+// estimate returns the sum of the numbers in has as a share of the sum of the numbers in of. Both
+// lists have a number for each question. The random draws depend only on the number of questions.
 func estimate(has, of []int) Estimate {
 	sum := func(list []int, at func(i int) int) (n int) {
 		for i := range list {

@@ -76,8 +76,8 @@ type Reply struct {
 	Problem string `json:"problem,omitempty"` // why the reply cannot be read
 }
 
-// A said is a text of a model. If the model writes another JSON value in place of a string, the
-// JSON is the text.
+// A said is a string in the JSON of a model's reply. If the model wrote another JSON value there,
+// said is the JSON of that value.
 type said string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -194,7 +194,7 @@ func (r *Run) key() (*Key, error) {
 		return nil, err
 	}
 	if len(k.Methods) == 0 || len(k.Sessions) == 0 {
-		return nil, &Error{File: path, Err: errors.New("methods or sessions are missing")}
+		return nil, &Error{File: path, Err: errors.New("the list of methods or of sessions is missing: prepare the exam again")}
 	}
 	for _, m := range k.Methods {
 		if !ids.Get().MatchString(m) {
@@ -316,7 +316,7 @@ func (r *Reply) read(to any, check func() error) error {
 		return errors.New("there is no JSON object in the reply")
 	}
 	if err := json.Unmarshal([]byte(r.Raw[from:end+1]), to); err != nil {
-		return fmt.Errorf("the JSON of the reply: %w", err)
+		return fmt.Errorf("decode the JSON of the reply: %w", err)
 	}
 	return check()
 }
@@ -328,7 +328,7 @@ var errProblem = errors.New("the reply of the model could not be read")
 func (a *Answers) check(s *Session) error {
 	for id := range a.Answers {
 		if !slices.ContainsFunc(s.Questions, func(q Question) bool { return q.ID == id }) {
-			return fmt.Errorf("answers: there is no question %s", id)
+			return fmt.Errorf("answers: the exam has no question %s", id)
 		}
 	}
 	if a.Answers == nil {

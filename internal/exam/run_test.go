@@ -147,7 +147,7 @@ func TestAskGoesOn(t *testing.T) {
 	for path, want := range map[string]string{
 		"answers/whole/harbor.json":        "there is no JSON object in the reply",
 		"answers/whole/dome.json":          "the reply was cut off",
-		"answers/simple-names/harbor.json": "answers: there is no question z9",
+		"answers/simple-names/harbor.json": "answers: the exam has no question z9",
 	} {
 		var a Answers
 		if err := json.Unmarshal([]byte(r.text(t, path)), &a); err != nil || !strings.Contains(a.Problem, want) || a.Raw == "" || a.Model != "script" {
@@ -172,7 +172,7 @@ func TestAskGoesOn(t *testing.T) {
 // Invalid answers are an error that names the file and the field.
 func TestAnswersByHand(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{`{"answers":{"b9":"x"}}`, ": answers: there is no question b9"},
+		{`{"answers":{"b9":"x"}}`, ": answers: the exam has no question b9"},
 		{`{"answers":{"b1":"x"},"rating":6}`, ": rating: 6, want 1 to 5"},
 		{`{"answers":{"b1":"x"},"rating":"good"}`, ":1: rating: want a number, not string"},
 		{`{"next":["x"]}`, ": answers: the field is missing"},

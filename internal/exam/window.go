@@ -84,8 +84,8 @@ func (s *OpenSession) messages() ([]retention.Message, error) {
 // Limit returns the most bytes of a window for a share in percent.
 func (s *OpenSession) Limit(share int) int { return len(s.Whole) * share / 100 }
 
-// fill returns the largest window of at most limit bytes. It tries up to nine targets in tokens,
-// between a twelfth and a half of limit, by binary search.
+// fill returns the largest window of at most limit bytes that it finds. It calls window with up to
+// nine targets in tokens, which it chooses by binary search between a twelfth and a half of limit.
 func fill(limit int, window func(target int) (string, error)) (string, error) {
 	best := ""
 	low, high := limit/12, limit/2

@@ -46,11 +46,11 @@ type Options struct {
 	Rand func(n int64) int64
 }
 
-// NoRetries is the [Options.Retries] that sends each request once.
+// NoRetries is the value of [Options.Retries] with which a client sends each request only once.
 const NoRetries = -1
 
-// Complete sets the fields that are zero: Retries to 2, and others to the arguments. It fails if a
-// number is negative.
+// Complete sets fields that are zero: Retries to 2, the fields Timeout, Idle and MaxReply to the
+// arguments, and the others to their defaults. It fails if a number is negative.
 func (o *Options) Complete(timeout, idle time.Duration, maxReply int64) error {
 	if o.Timeout < 0 || o.Idle < 0 || o.Retries < NoRetries || o.MaxReply < 0 {
 		return errors.New("timeout, idle time, retries and largest reply must not be negative")
@@ -133,7 +133,7 @@ func ParseBase(s string) (string, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return "", errors.New("not a URL") // the cause may quote a password
+		return "", errors.New("is not a URL: want one such as http://localhost:11434/v1") // the cause may quote a password
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
 		return "", errors.New("must begin with http:// or https:// and a host")
 	case u.User != nil:
@@ -145,8 +145,8 @@ func ParseBase(s string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1") + "/v1", nil
 }
 
-// Label returns s if it is fit to be shown as a name: at most 128 printable ASCII characters
-// without blanks. Otherwise it returns "".
+// Label returns s if s can be shown as a name, that is, if it has at most 128 characters, all of
+// them printable ASCII and no blanks. Otherwise it returns "".
 func Label(s string) string {
 	if len(s) > 128 || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
@@ -158,7 +158,7 @@ func Label(s string) string {
 // the HTTP client would refuse each request.
 func CheckKey(key string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("key has a space or another character that cannot be sent")
+		return errors.New("the key has a space or another character that cannot be sent in a header: remove it")
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (c *Client) Stream(ctx context.Context, url string, body []byte, each func(
 	return reply, err
 }
 
-// An exchange says how to ask for a reply and how to read it.
+// An exchange says how a request asks for its reply, and how the client reads the reply.
 type exchange struct {
 	accept string
 	stream bool
@@ -199,7 +199,7 @@ func (c *Client) send(ctx context.Context, url string, body []byte, x *exchange)
 		return c.try(ctx, url, body, x)
 	})
 	if again, ok := errors.AsType[*AgainError](err); ok && tried <= c.tries.More && again.After > c.tries.Longest {
-		return fmt.Errorf("%w; the server asks for a pause of %v", err, again.After)
+		return fmt.Errorf("%w; the server asks for a pause of %v: try again after it", err, again.After)
 	}
 	return err
 }
@@ -215,7 +215,7 @@ func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) 
 	defer cancel(nil)
 	req, err := http.NewRequestWithContext(limited, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("base URL cannot be used") // unreachable: ParseBase has checked it
+		return errors.New("the base URL cannot be used: check it") // unreachable: ParseBase has checked it
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", x.accept)
@@ -256,11 +256,11 @@ func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) 
 // errTooLong means that a reply is longer than MaxReply.
 var errTooLong = errors.New("too long")
 
-// A content reads the body of a reply, up to a length.
+// A content reads the body of a reply. It fails if the body is longer than allowed.
 type content struct {
 	source io.Reader
-	left   int64  // bytes that may follow
-	length int64  // bytes read
+	left   int64  // number of bytes that may still be read
+	length int64  // number of bytes read so far
 	heard  func() // called after each piece
 	err    error  // error of reading other than io.EOF
 }
@@ -293,7 +293,7 @@ func (e *Errors) Status(code int) error {
 	case code < 300:
 		return fmt.Errorf("%w: %s", e.Reply, text)
 	case code < 400:
-		return fmt.Errorf("%s, and redirects are not followed: %w", text, e.Refused)
+		return fmt.Errorf("%s, and redirects are not followed: set the URL that the server names: %w", text, e.Refused)
 	}
 	return fmt.Errorf("%s: %w", text, e.Refused)
 }

@@ -96,8 +96,8 @@ type lines struct {
 	cr   bool // the line before ended in CR, so a LF belongs to its end
 }
 
-// next returns the next line, valid until the next call. It reports ended for the text behind the
-// last line end, which may be empty.
+// next returns the next line, which is valid until the next call. At the end of the stream it
+// returns the text behind the last line end, which may be empty, and ended is true.
 func (l *lines) next() (line []byte, ended bool, err error) {
 	l.line = l.line[:0]
 	for {

@@ -166,7 +166,7 @@ func escape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// words joins values to a text, with a word before the last value.
+// words lists values in a text, such as "1, 2 or 3". The word last stands before the last value.
 func words(values []any, last string) string {
 	list := make([]string, len(values))
 	for i, v := range values {

@@ -17,8 +17,8 @@ func link(root *node) error {
 	return l.circles(root)
 }
 
-// A linker has the schemas with an $id. A reference may name one, and "#" means the nearest one
-// around the reference.
+// A linker has the schemas that have an $id. A reference may name one of them by its id. In a
+// reference "#" means the innermost of them that contains the reference.
 type linker struct{ byID map[string]*node }
 
 func (l linker) collect(n *node) {
@@ -58,8 +58,8 @@ func (l linker) find(ref string, base *node) *node {
 	return l.byID[ref]
 }
 
-// circles returns an error if a schema in n refers to itself for the same value, because such a
-// check would never end.
+// circles returns an error if a schema in n, directly or through others, refers to itself for the
+// same value, because to check a value against it would never end.
 func (l linker) circles(n *node) error {
 	if n.leadsTo(n, make(map[*node]bool)) {
 		return fmt.Errorf("%w but to itself: %q", ErrReference, n.Ref)

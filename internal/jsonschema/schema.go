@@ -17,10 +17,10 @@ var (
 	ErrReference = errors.New("a reference leads nowhere")
 
 	// ErrType means that a type does not exist in JSON.
-	ErrType = errors.New("no such type")
+	ErrType = errors.New("JSON has no type of this name")
 
 	// ErrNull means that null stands in place of a schema.
-	ErrNull = errors.New("null is no schema")
+	ErrNull = errors.New("null is no schema: want an object, true or false")
 )
 
 // Parse reads a schema. It fails for an invalid schema, and for keywords that this package does
@@ -40,7 +40,7 @@ func Parse(text []byte) (*Schema, error) {
 type node struct {
 	keywords
 
-	never    bool           // whether it is the schema false
+	never    bool           // the schema is false, which no value fits
 	target   *node          // target of Ref
 	matching *regexp.Regexp // compiled Pattern
 	allowed  []any          // values of Enum or Const; nil for any

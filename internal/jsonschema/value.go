@@ -35,8 +35,9 @@ func isOf(name string, v any) bool {
 	return strings.HasSuffix(is, name) || name == "number" && is == "an integer"
 }
 
-// far is the most digits of an exponent. Larger numbers are only compared as large or small,
-// because writing them out could take any amount of memory.
+// far is the largest number of digits of an exponent with which numbers are compared exactly. A
+// number with more counts only as very large or very small, because writing it out could take any
+// amount of memory.
 const far = 4
 
 // exact returns the value of a number, or nil if its exponent is too large.
@@ -70,8 +71,8 @@ func compare(a, b json.Number) int {
 	return big.NewFloat(f).Cmp(big.NewFloat(g))
 }
 
-// canonical returns equal texts for equal values only. The order of fields and the spelling of
-// a number do not matter.
+// canonical returns a text that is the same for equal values, and different for other values.
+// Values are equal whatever the order of their fields and the spelling of their numbers.
 func canonical(v any) string {
 	switch v := v.(type) {
 	case json.Number:

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// The limits of one write of cells, in cells, edges and bytes.
+	// The most cells, edges and bytes that are copied with one write.
 	cellsAtOnce = 500
 	edgesAtOnce = 1000
 	bytesAtOnce = 4 << 20
@@ -107,7 +107,7 @@ func (m *mover) copyJournals(ctx context.Context, p *plan) error {
 		if s.want-s.have > 1 {
 			g.Go(func() error {
 				if err := m.copyJournal(ctx, p, s); err != nil {
-					return fmt.Errorf("session %s: %w", s.id, err)
+					return fmt.Errorf("copy session %s: %w", s.id, err)
 				}
 				return nil
 			})
@@ -151,7 +151,8 @@ func (m *mover) copyJournal(ctx context.Context, p *plan, s *sessionPlan) error 
 	return nil
 }
 
-// copySessions makes the last missing change of each session, with all that the session has now.
+// copySessions copies the last journal entry of each session, together with everything that the
+// session has now.
 func (m *mover) copySessions(ctx context.Context, p *plan) error {
 	todo := slices.DeleteFunc(slices.Clone(p.sessions), func(s sessionPlan) bool { return s.have == s.want })
 	done := 0
@@ -171,7 +172,7 @@ func (m *mover) copySessions(ctx context.Context, p *plan) error {
 		for i := range some {
 			s := &some[i]
 			if err := m.copySession(ctx, p, s, words[s.id], have[s.id]); err != nil {
-				return fmt.Errorf("session %s: %w", s.id, err)
+				return fmt.Errorf("copy session %s: %w", s.id, err)
 			}
 			done++
 			m.o.Progress("copy: session", done, len(todo))

@@ -38,7 +38,8 @@ func Fingerprint(ctx context.Context, s store.Store, scope governance.Scope) (di
 	return digest.Digest(f.hash.Sum(nil)), nil
 }
 
-// A fingerprint computes a fingerprint.
+// A fingerprint holds what [Fingerprint] needs while it computes: the store, the hash, and the
+// cells that it has come across.
 type fingerprint struct {
 	ctx   context.Context
 	s     store.Store
@@ -47,7 +48,7 @@ type fingerprint struct {
 	cells map[store.CellID]bool // cells that a record refers to
 }
 
-// text adds texts, each after its length, so that their boundaries count.
+// text adds texts to the hash, each after its length, so that their boundaries count.
 func (f *fingerprint) text(texts ...string) {
 	for _, text := range texts {
 		f.number(int64(len(text)))
@@ -55,7 +56,7 @@ func (f *fingerprint) text(texts ...string) {
 	}
 }
 
-// number adds numbers.
+// number adds numbers to the hash.
 func (f *fingerprint) number(numbers ...int64) {
 	for _, n := range numbers {
 		var b [8]byte
@@ -64,7 +65,7 @@ func (f *fingerprint) number(numbers ...int64) {
 	}
 }
 
-// flag adds booleans.
+// flag adds booleans to the hash.
 func (f *fingerprint) flag(flags ...bool) {
 	for _, yes := range flags {
 		n := int64(0)
@@ -75,7 +76,7 @@ func (f *fingerprint) flag(flags ...bool) {
 	}
 }
 
-// time adds times.
+// time adds times to the hash.
 func (f *fingerprint) time(times ...time.Time) {
 	for _, t := range times {
 		f.number(t.UnixMilli())
@@ -88,7 +89,8 @@ func (f *fingerprint) document(data []byte) {
 	f.text(string(data))
 }
 
-// refer adds the ids of cells, and collects them for lineage.
+// refer adds the ids of cells to the digest, and to f.cells, from which [fingerprint.lineage] goes
+// on.
 func (f *fingerprint) refer(ids ...store.CellID) {
 	f.number(int64(len(ids)))
 	for _, id := range ids {
@@ -329,7 +331,9 @@ func (f *fingerprint) indexed(s store.Database) error {
 	return nil
 }
 
-// inBatches yields consecutive parts of all with at most wordsAtOnce blocks, or one element.
+// inBatches divides the list all into consecutive parts and yields them. A part has at most
+// wordsAtOnce blocks together, or is a single element. The function blocks returns how many
+// blocks an element has.
 func inBatches[T any](all []T, blocks func(T) int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		from, size := 0, 0

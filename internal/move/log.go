@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A ledger has what the versions of a scope wrote, as far as it can be seen now.
+// A ledger says what each version of a scope wrote, as far as the source still shows it.
 type ledger struct {
 	artifacts []*store.Artifact // of the source, by position
 	first     []store.Version   // version that adds each artifact to a copy
@@ -66,8 +66,8 @@ func (m *mover) copyLog(ctx context.Context, p *plan, purge []store.CellID) erro
 	return nil
 }
 
-// write adds an artifact to the update that makes version v, in its present state. If another
-// version wrote it last, it is written again then.
+// write adds an artifact in its present state to the update u, which makes version v. If a later
+// version wrote the artifact last, the update for that version writes it again.
 func (m *mover) write(ctx context.Context, p *plan, l *ledger, u *store.Update, a *store.Artifact, v store.Version) error {
 	u.Artifacts = append(u.Artifacts, store.Write{Artifact: *a, At: l.copied[a.ID]})
 	l.copied[a.ID] = v
@@ -90,7 +90,7 @@ func (m *mover) write(ctx context.Context, p *plan, l *ledger, u *store.Update, 
 			text.Text, err = m.o.IndexText(a, about, content)
 		}
 		if err != nil {
-			return source(fmt.Errorf("artifact %s: %w", a.ID, err))
+			return source(fmt.Errorf("index artifact %s: %w", a.ID, err))
 		}
 	}
 	u.Index = append(u.Index, text)

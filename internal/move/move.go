@@ -58,7 +58,7 @@ type Result struct {
 	Requests   int           `json:"requests"`
 	LeftBehind int           `json:"requests_left"` // requests that the target cannot take
 	Digest     digest.Digest `json:"digest"`
-	Verified   bool          `json:"verified"` // whether both stores have the digest
+	Verified   bool          `json:"verified"` // whether the source and the target both have this digest
 }
 
 // An Amount counts records.
@@ -131,7 +131,7 @@ func Run(ctx context.Context, from, to store.Database, o *Options) (*Result, err
 	for i, p := range plans {
 		m.o.Progress("read the source: scope", i+1, len(plans))
 		if p.survey, err = look(ctx, from, p.scope); err != nil {
-			return nil, source(fmt.Errorf("scope %s: %w", p.scope, err))
+			return nil, source(fmt.Errorf("check scope %s: %w", p.scope, err))
 		}
 	}
 	m.res.Digest = total(plans, keys.sum)
@@ -143,7 +143,7 @@ func Run(ctx context.Context, from, to store.Database, o *Options) (*Result, err
 	}
 	for _, p := range plans {
 		if err := m.copy(ctx, p); err != nil {
-			return nil, fmt.Errorf("scope %s: %w", p.scope, err)
+			return nil, fmt.Errorf("copy scope %s: %w", p.scope, err)
 		}
 	}
 	if err := m.copyCredentials(ctx, keys); err != nil {
@@ -179,7 +179,7 @@ func (m *mover) verify(ctx context.Context, plans []*plan, issued digest.Digest)
 		}
 		now, err := look(ctx, m.from, p.scope)
 		if err != nil {
-			return source(fmt.Errorf("scope %s: %w", p.scope, err))
+			return source(fmt.Errorf("check scope %s: %w", p.scope, err))
 		}
 		return &DifferError{Scope: p.scope, Changed: !now.sum.Equal(p.survey.sum)}
 	}

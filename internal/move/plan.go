@@ -21,16 +21,16 @@ type plan struct {
 	survey   *survey
 	sessions []sessionPlan // by time of creation, then by id
 
-	have, want store.Version // of the log
+	have, want store.Version // last versions of the log in the target and in the source
 	calls      int64         // number of calls that the target has
-	lastCall   int64         // of the source
+	lastCall   int64         // position of the source's last call
 }
 
 // A sessionPlan says how far the copy of a session is.
 type sessionPlan struct {
 	id         transcript.SessionID
 	blocks     int
-	have, want store.Revision
+	have, want store.Revision // revisions in the target and in the source
 }
 
 // compareAll compares the scopes of the source with the target.
@@ -101,7 +101,8 @@ func other(err error, scope governance.Scope, format string, args ...any) error 
 	return err
 }
 
-// begins fails with errOther unless the n entries of a copy are the first of the source.
+// begins compares the journal or log of a copy with all, that of the source. It fails with errOther
+// unless copied has n entries, and they are the first entries of all.
 func begins[N ~int64](n N, copied, all iter.Seq2[*store.Entry, error]) error {
 	next, stop := iter.Pull2(all)
 	defer stop()

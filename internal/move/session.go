@@ -24,7 +24,8 @@ func (m *mover) outdated(ctx context.Context, p *plan, id transcript.SessionID) 
 	return !have.within(want), nil
 }
 
-// lists are the parts of a session that only an erasure takes from it.
+// lists are the parts of a session that grow with each change. Only an erasure takes something from
+// them.
 type lists struct {
 	statements []string
 	rewrites   map[rewriteKey]store.Rewrite
@@ -97,7 +98,8 @@ func (m *mover) copySession(ctx context.Context, p *plan, s *sessionPlan, words,
 	return err
 }
 
-// growLists leaves in a change the lines of the contract and the rewrites that the copy lacks.
+// growLists removes from a change the lines of the contract and the rewrites that the copy already
+// has.
 func (m *mover) growLists(ctx context.Context, p *plan, s *sessionPlan, c *store.Change) error {
 	if s.have == 0 {
 		return nil
@@ -115,7 +117,8 @@ func (m *mover) growLists(ctx context.Context, p *plan, s *sessionPlan, c *store
 	return nil
 }
 
-// present returns the last change of a session, as if it had made all that the session has now.
+// present returns the last change of a session. The change contains everything that the session has
+// now, as if no change before it had written anything.
 func (m *mover) present(ctx context.Context, p *plan, s *sessionPlan) (*store.Change, error) {
 	head, err := m.from.Head(ctx, p.scope, s.id)
 	if err != nil {

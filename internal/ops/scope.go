@@ -16,11 +16,11 @@ func ScopeOf(h http.Header, g *governance.Grant) (governance.Scope, error) {
 	case 1:
 		scope, err := governance.ParseScope(given[0])
 		if err != nil {
-			return "", &api.FieldError{Field: api.HeaderScope, Text: "is no scope"}
+			return "", &api.FieldError{Field: api.HeaderScope, Text: "is no scope such as acme/support"}
 		}
 		return scope, nil
 	default:
-		return "", &api.FieldError{Field: api.HeaderScope, Text: "comes twice"}
+		return "", &api.FieldError{Field: api.HeaderScope, Text: "comes twice: send it once"}
 	}
 	var named []governance.Scope
 	for _, p := range g.Scopes {
@@ -29,7 +29,7 @@ func ScopeOf(h http.Header, g *governance.Grant) (governance.Scope, error) {
 		}
 	}
 	if len(named) != 1 {
-		return "", &api.FieldError{Field: api.HeaderScope, Text: "is missing, and the credential is not for one scope alone"}
+		return "", &api.FieldError{Field: api.HeaderScope, Text: "is missing: name a scope, as the credential is not for one scope alone"}
 	}
 	return named[0], nil
 }

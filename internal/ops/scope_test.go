@@ -22,13 +22,13 @@ func TestScopeOf(t *testing.T) {
 		{"named, of a credential for one", []string{"acme/web"}, []governance.ScopePattern{"acme/api"}, "acme/web", ""},
 		{"not named, of a credential for one", nil, []governance.ScopePattern{"acme/api"}, "acme/api", ""},
 		{"not named, of a credential for one and for all below another", nil, []governance.ScopePattern{"rival/*", "acme/api"}, "acme/api", ""},
-		{"not named, of a credential for two", nil, []governance.ScopePattern{"acme/web", "acme/api"}, "", "is missing, and the credential is not for one scope alone"},
-		{"not named, of a credential for all", nil, []governance.ScopePattern{"*"}, "", "is missing, and the credential is not for one scope alone"},
-		{"not named, of a credential for all below one", nil, []governance.ScopePattern{"acme/*"}, "", "is missing, and the credential is not for one scope alone"},
-		{"not named, of a credential for nothing", nil, nil, "", "is missing, and the credential is not for one scope alone"},
-		{"named twice", []string{"acme/web", "acme/web"}, []governance.ScopePattern{"acme/web"}, "", "comes twice"},
-		{"named badly", []string{"acme/*"}, []governance.ScopePattern{"acme/web"}, "", "is no scope"},
-		{"named with nothing", []string{""}, []governance.ScopePattern{"acme/web"}, "", "is no scope"},
+		{"not named, of a credential for two", nil, []governance.ScopePattern{"acme/web", "acme/api"}, "", "is missing: name a scope, as the credential is not for one scope alone"},
+		{"not named, of a credential for all", nil, []governance.ScopePattern{"*"}, "", "is missing: name a scope, as the credential is not for one scope alone"},
+		{"not named, of a credential for all below one", nil, []governance.ScopePattern{"acme/*"}, "", "is missing: name a scope, as the credential is not for one scope alone"},
+		{"not named, of a credential for nothing", nil, nil, "", "is missing: name a scope, as the credential is not for one scope alone"},
+		{"named twice", []string{"acme/web", "acme/web"}, []governance.ScopePattern{"acme/web"}, "", "comes twice: send it once"},
+		{"named badly", []string{"acme/*"}, []governance.ScopePattern{"acme/web"}, "", "is no scope such as acme/support"},
+		{"named with nothing", []string{""}, []governance.ScopePattern{"acme/web"}, "", "is no scope such as acme/support"},
 	} {
 		h := http.Header{}
 		for _, s := range tt.given {

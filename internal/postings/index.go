@@ -41,7 +41,8 @@ func (x *Index) Add(id int64, counts map[string]uint32) {
 	}
 }
 
-// place adds a document without postings, and returns its place.
+// place adds a document that has no postings yet, and returns its place, which is its index in
+// x.ids.
 func (x *Index) place(id int64, length uint32) uint32 {
 	x.ids, x.lengths = append(x.ids, id), append(x.lengths, length)
 	x.words += uint64(length)
@@ -77,8 +78,8 @@ func (x *Index) Remove(id int64) {
 	}
 }
 
-// goneAtMost is the number of removed documents, in addition to a sixteenth of all, above
-// which their postings are removed.
+// goneAtMost limits how many removed documents may still have postings: this many, and a sixteenth
+// of all documents. Above the limit their postings are removed.
 const goneAtMost = 64
 
 // sweep removes the postings of removed documents from the lists.
@@ -94,8 +95,8 @@ func (x *Index) sweep() {
 	*x = swept
 }
 
-// take adds the documents of another index that are not removed, and returns their new
-// places, by their places in the other index.
+// take adds the documents of another index, without removed ones. places[i] is the new place of the
+// document that has place i in the other index.
 func (x *Index) take(ids []int64, lengths []uint32) (places []uint32) {
 	places = make([]uint32, len(ids))
 	for i, length := range lengths {

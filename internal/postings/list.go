@@ -50,7 +50,7 @@ type List struct {
 
 // A block has consecutive postings of a list.
 type block struct {
-	First     uint32 // no document is smaller
+	First     uint32 // a lower bound of the documents
 	Last      uint32 // the last document
 	N         int    // number of postings, at most BlockSize
 	MostCount uint32 // the largest count
@@ -61,8 +61,8 @@ type block struct {
 // Len returns the number of postings of the list.
 func (l *List) Len() int { return l.n }
 
-// add adds the posting of a document, which must be above all earlier ones: count is the
-// number of occurrences of the word in it, length its number of words.
+// add adds the posting of the document doc, whose number must be above all earlier ones. count is
+// how often the word occurs in the document, and length is the document's number of words.
 func (l *List) add(doc, count, length uint32) {
 	b := &l.open
 	if b.N == BlockSize {
@@ -116,8 +116,8 @@ func (l *List) appendTo(to []byte) []byte {
 	return append(to, l.data[l.from:]...)
 }
 
-// parse decodes a list that appendTo encoded. It fails on other bytes, and if a document is
-// not below most. The list shares memory with data.
+// parse decodes a list that appendTo encoded. It fails if data is something else, or if the number
+// of a document is most or more. The list shares memory with data.
 func parse(data []byte, most uint32) (List, error) {
 	l := List{data: data}
 	for c := l.Cursor(); ; {

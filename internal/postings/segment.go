@@ -25,10 +25,10 @@ const (
 	levels = 4
 )
 
-// Due returns the index of the first segment to merge: it and all later ones should become
-// one. sizes has the sizes of all segments in bytes, the oldest first. The result is
-// len(sizes) if no merge is due. So a search reads few segments, and each posting is written
-// at most once for each size class.
+// Due returns the index of the first segment to merge: this one and all later segments should
+// become one. sizes has the sizes of all segments in bytes, the oldest first. If no merge is due,
+// the result is len(sizes). A store that merges when Due says so has few segments to search, and
+// writes each posting at most once for each size class.
 func Due(sizes []int64) (from int) {
 	level := func(i int) int { return (bits.Len64(uint64(sizes[i]/PageSize)) + 2) / 3 } //nolint:gosec // it is a size
 	from = len(sizes)
@@ -91,8 +91,8 @@ func (s *Segment) Docs() (docs []byte) {
 	return docs
 }
 
-// PageOf returns the index of the page of a word, by its 64-bit FNV-1a. pages is the number
-// of pages, a power of 2.
+// PageOf returns the index of the page that has the list of a word. It is computed from the 64-bit
+// FNV-1a hash of the word. pages is the number of pages, a power of 2.
 func PageOf(word string, pages int) int {
 	h := uint64(14695981039346656037)
 	for i := range len(word) {
@@ -120,8 +120,8 @@ func ParseDocs(data []byte) (ids []int64, lengths []uint32, err error) {
 	return ids, lengths, nil
 }
 
-// Words calls f for each word of a page with its list. It fails if a document in a list is not
-// below most. The list shares memory with page.
+// Words calls f for each word of a page with its list. It fails if the number of a document in a
+// list is most or more. The list shares memory with page.
 func Words(page []byte, most uint32, f func(word string, l *List) error) error {
 	for len(page) > 0 {
 		word, list, rest, err := entry(page)
@@ -141,7 +141,7 @@ func Words(page []byte, most uint32, f func(word string, l *List) error) error {
 }
 
 // Lookup returns the list of a word in a page, or nil if the page does not have the word. It
-// fails if a document in the list is not below most. The list shares memory with page.
+// fails if the number of a document in the list is most or more. The list shares memory with page.
 func Lookup(page []byte, word string, most uint32) (*List, error) {
 	for len(page) > 0 {
 		have, list, rest, err := entry(page)
@@ -187,7 +187,8 @@ func Collect(pages [][]byte, ids []int64, lengths []uint32, of map[int64]map[str
 	return nil
 }
 
-// Lost reports whether one of the documents that were given to [Collect] was in no segment.
+// Lost reports whether a map in of is still empty, so that [Collect] found its document in no
+// segment.
 func Lost(of map[int64]map[string]uint32) bool {
 	for _, words := range of {
 		if len(words) == 0 {

@@ -65,17 +65,20 @@ const (
 const (
 	maxSize    = 1 << 30 // offsets have 32 bits
 	maxMembers = 64
-	maxLevel   = 5 // of objects and lists that are looked into
+	maxLevel   = 5 // number of levels of objects and lists whose children become nodes
 )
 
 // A node holds the position and the state of a Node.
 type node struct {
-	from, key, start, end int32 // of its key or itself, length of the key with its quotes, of the value
-	parent, next, last    Node  // next sibling, last child
-	edits, latest, with   int32 // the first and the last beside it, the one in its place, or 0
-	kind                  Kind
-	entered               bool // its children are nodes
-	gone, touched         bool // it was dropped; it or a descendant was changed
+	from                int32 // offset of the key or, without a key, of the value
+	key                 int32 // length of the key with its quotes, or 0
+	start, end          int32 // span of the value
+	parent, next, last  Node  // parent, next sibling and last child
+	edits, latest, with int32 // indexes in Document.edits: first and last insertion, replacement; or 0
+	kind                Kind
+	entered             bool // the children of the value are nodes
+	gone                bool // the node was dropped
+	touched             bool // the node or a descendant was changed
 }
 
 // Read reads a text, and drops the previous text with its changes. It keeps data, which
@@ -271,7 +274,8 @@ func (d *Document) Member(n Node, key string) Node {
 	return NoNode
 }
 
-// unicode refuses a string that programs read in different ways.
+// unicode returns an error for a string that is not valid Unicode, because programs read such a
+// string in different ways.
 func (r *Reader) unicode(s Span, has marks) error {
 	if has&halves != 0 {
 		return r.refuse(s.Start, RuleUnicode, "a string has half of a surrogate pair")

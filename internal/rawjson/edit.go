@@ -75,7 +75,8 @@ func (d *Document) touch(n Node) {
 	}
 }
 
-// each yields the texts of the edits of one kind, in the order of the calls.
+// each calls do with the texts of the edits of a node that have one kind, in the order in which
+// they were recorded.
 func (d *Document) each(n Node, kind editKind, do func(text []byte)) {
 	for e := d.nodes[n].edits; e != 0; e = d.edits[e].next {
 		if d.edits[e].kind == kind {

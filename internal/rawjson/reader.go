@@ -130,7 +130,7 @@ func (r *Reader) Fail(offset int, format string, args ...any) *Error {
 	return &Error{Offset: offset, Path: r.Path(), Text: fmt.Sprintf(format, args...)}
 }
 
-// shownKey is how many bytes of a key an error tells.
+// shownKey is how many bytes of a key an error shows at most.
 const shownKey = 40
 
 // Path returns where in the text the reader is, such as "messages.3.role".
@@ -237,7 +237,8 @@ func (r *Reader) Elements() ([]Span, error) {
 	return list, err
 }
 
-// At reads a value at an earlier offset by read, then restores the position.
+// At goes to an earlier offset, calls read, which must read one value there, and goes back. In
+// errors the path of the value ends with key.
 func (r *Reader) At(offset int, key string, read func() error) error {
 	pos := r.pos
 	r.pos = offset
@@ -302,7 +303,7 @@ func (r *Reader) closes(bracket byte) bool {
 	return true
 }
 
-// next reads a comma, or the closing bracket, and reports which.
+// next reads a comma or the closing bracket. more is true if it was a comma.
 func (r *Reader) next(bracket byte) (more bool, err error) {
 	if r.closes(bracket) {
 		return false, nil
@@ -372,7 +373,7 @@ func (r *Reader) space() {
 	}
 }
 
-// cut returns the error for a text that ends too early.
+// cut returns the error that the text ends too early.
 func (r *Reader) cut() *Error {
 	e := r.Fail(len(r.data), "the text ends in the middle of a value")
 	e.Hint = "the file may have been cut off"

@@ -16,8 +16,8 @@ func (r *Reader) skip() error {
 	return r.skipNested()
 }
 
-// skipNested passes over an object or a list. Of what is open it keeps one bit for each
-// level: whether that is an object.
+// skipNested passes over an object or a list. For each level of nesting it remembers only one bit,
+// which says whether the level is an object.
 func (r *Reader) skipNested() error {
 	var objects [MaxDepth / 64]uint64
 	for outside := r.depth; ; {

@@ -32,7 +32,7 @@ func (r *Reader) String() (string, error) {
 	return r.sound(s), nil
 }
 
-// sound replaces invalid UTF-8 by U+FFFD.
+// sound returns s with invalid UTF-8 replaced by U+FFFD. It sets r.lossy if there was any.
 func (r *Reader) sound(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -126,9 +126,10 @@ func closing(data []byte, i int) (at int, has marks, ok bool) {
 	}
 }
 
-// leap skips blocks of 64 bytes in a string from i, and stops before a byte that is
-// neither plain nor part of an escape of two characters. In long strings it avoids a branch
-// misprediction at most escapes. all collects the bits of all bytes.
+// leap skips blocks of 64 bytes in a string from offset i, and stops at a byte that is neither
+// plain nor part of an escape of two characters. This makes long strings with many escapes fast,
+// because the processor mispredicts few branches. In all it collects the bits of all bytes, by
+// which the caller finds out whether any byte is not ASCII.
 func leap(data []byte, i int, all uint64, has marks) (int, uint64, marks) {
 	for len(data)-i >= 64 {
 		block := (*[64]byte)(data[i:])
@@ -161,7 +162,8 @@ func leap(data []byte, i int, all uint64, has marks) (int, uint64, marks) {
 	return i, all, has
 }
 
-// first moves the highest bits found by [stops] into the lowest eight bits, in byte order.
+// first collects the highest bits of the eight bytes of w, as [stops] has set them, in the lowest
+// eight bits of its result. Bit 0 is that of the lowest byte.
 func first(w uint64) uint64 { return w * 0x0002040810204081 >> 56 }
 
 const low, high = 0x0101010101010101, 0x8080808080808080
@@ -177,7 +179,8 @@ func stops(w uint64) uint64 {
 }
 
 // escapeLen returns the length of the escape at the beginning of b, or 0 if it is invalid. A
-// surrogate pair counts as one escape. half reports a single half of a pair.
+// surrogate pair counts as one escape. half is true if the escape is one half of a pair without the
+// other.
 func escapeLen(b []byte) (n int, half bool) {
 	if len(b) > 1 && short[b[1]] != 0 {
 		return 2, false

@@ -66,8 +66,8 @@ const simplePrefix = "simple-"
 // IsSimple reports whether a method of that name is one of [Simple].
 func IsSimple(name string) bool { return strings.HasPrefix(name, simplePrefix) }
 
-// bestFit goes from the newest reply with its results to the oldest and keeps each one that
-// still fits.
+// bestFit goes from the newest reply to the oldest. It keeps each reply that still fits the budget
+// together with the results of its calls.
 func bestFit(prefix []Message, budget int) []Message {
 	u := units(prefix)
 	return fill(prefix, u, NewestFirst(len(u)), budget)
@@ -88,7 +88,8 @@ func firstLast(prefix []Message, budget int) []Message {
 	return append([]Message{first}, end(prefix[1:], budget-first.Cost(), true)...)
 }
 
-// cleared replaces a cleared result. It cannot be recalled.
+// cleared is the text in place of a result that a method clears. It has no id by which the result
+// could be recalled.
 const cleared = "[Old tool result content cleared]"
 
 // Masked returns the prefix with all results but the newest ones cleared, where that makes them
@@ -106,8 +107,8 @@ func Masked(prefix []Message, keep int) []Message {
 	return out
 }
 
-// maskFit clears all results, then restores each that fits, newest first. If even the cleared
-// prefix does not fit, it keeps the newest messages of it.
+// maskFit clears all results, then restores each that fits, newest first. If the prefix does not
+// fit even with all results cleared, maskFit keeps the newest messages of that prefix.
 func maskFit(prefix []Message, budget int) []Message {
 	out := Masked(prefix, 0)
 	room := budget - Cost(out)
@@ -161,8 +162,8 @@ func pagerFormula(prefix []Message, units [][]int, budget int) []Message {
 	return fill(prefix, units, ByScore(SeedScores(lastUser(prefix), said(prefix, units))), budget)
 }
 
-// SeedScores returns the retention score of texts by package pager/seed. The words of asked are
-// the keywords, and each text is one turn.
+// SeedScores returns the retention scores that package pager/seed gives to texts. The words of
+// asked are the keywords, and each text is one turn.
 func SeedScores(asked string, texts []string) []float64 {
 	h := &pagerjson.History{Intent: keywords(asked)}
 	for i, said := range texts {
@@ -213,8 +214,9 @@ func bm25(prefix []Message, units [][]int, budget, recent int) []Message {
 	return fill(prefix, units, ByScore(scores), budget)
 }
 
-// clip cuts all texts, also in arguments of calls, to the same length, the largest that fits.
-// If none fits, it keeps the newest messages of the shortest form.
+// clip cuts all texts, also in arguments of calls, to the same length: the largest with which all
+// messages fit the budget. If they fit with no length, it cuts texts to the shortest length and
+// keeps the newest messages.
 func clip(prefix []Message, budget int) []Message {
 	longest := 0
 	for i := range prefix {
@@ -392,8 +394,8 @@ func linesAt(message int, text string) []piece {
 	return list
 }
 
-// cover repeatedly takes the piece with the most uncovered needs for its cost, until all needs
-// are covered or no piece fits.
+// cover repeatedly takes the piece that has the most needs for its cost, without the needs of
+// pieces that it has taken. It ends when it has all needs or no piece fits the budget.
 func (c *Case) cover(pieces []piece, budget int) []piece {
 	covered := make([]bool, len(c.Needs))
 	var taken []piece

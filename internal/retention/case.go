@@ -33,8 +33,8 @@ type Need struct {
 	Text   string
 	Kind   Kind // kind of an identifier
 	Action int  // number of the action
-	Last   int  // index in the prefix of the last message that has it
-	Far    bool // whether it occurred last long before the cut
+	Last   int  // index in the prefix of the last message that has the text
+	Far    bool // whether that message is long before the cut
 
 	id name
 }
@@ -65,7 +65,8 @@ func (t *Trajectory) CasesAt(shares []int, common *Common, minPrefix int) []*Cas
 	return cases
 }
 
-// cut returns the index of the first step at or behind a share of the cost, or 0.
+// cut returns the index of the first step that has percent of the trajectory's cost before it, or 0
+// if there is none.
 func (t *Trajectory) cut(percent int) int {
 	whole := t.costs[len(t.Messages)]
 	for i := t.Pinned + 1; i < len(t.Messages); i++ {
@@ -123,7 +124,7 @@ func newFinder(c *Case, common *Common, of func(*reading) []mention) *finder {
 	return f
 }
 
-// void excludes everything that a message says from later needs.
+// void makes sure that nothing that the message m says counts as a need of a later action.
 func (f *finder) void(m *Message) {
 	for _, said := range f.of(m.reading()) {
 		f.voided[said.id] = true
@@ -149,7 +150,7 @@ func (f *finder) find(needs []Need, m *Message) []Need {
 	return needs
 }
 
-// after returns the tokens from message i of the prefix up to the cut.
+// after returns the tokens of the messages between message i of the prefix and the cut.
 func (c *Case) after(i int) int {
 	t := c.Trajectory
 	return t.costs[c.At] - t.costs[t.Pinned+i+1]

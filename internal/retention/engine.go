@@ -66,8 +66,8 @@ func Epochs(model func(family string) *facts.Model, s carrel.Strategy) Method {
 	}
 }
 
-// epoch returns the number of messages of a prefix before the last compression. It never
-// separates a reply from the results of its calls.
+// epoch returns how many messages of a prefix the last compression covers, if the prefix is
+// compressed in epochs. It never separates a reply from the results of its calls.
 func epoch(prefix []Message, budget int) int {
 	from, cost, full := 0, 0, budget
 	for i := range prefix {
@@ -83,14 +83,14 @@ func epoch(prefix []Message, budget int) int {
 	return from
 }
 
-// tries is how often the engine's budget is corrected.
+// tries is how often compress calls the engine at most, each time with a corrected target.
 const tries = 5
 
-// compress lets the engine import, compress and export a prefix. The engine counts characters
-// and adds a provider's charges for messages and calls. So its budget is corrected until the
-// cost of the result fits the budget here. If rules hold more than the budget, the result is as
-// small as possible and over the budget. If now is not nil, compress returns the time of the
-// last compression, of a session that the engine had imported before.
+// compress lets the engine import, compress and export a prefix. The engine counts tokens in
+// another way than this package, because it adds what a provider charges for messages and calls. So
+// compress corrects the engine's target until the cost of the result fits the budget. If rules keep
+// more than the budget, the result is as small as possible and over the budget. If now is not nil,
+// compress also returns how long the last compression took, without the import.
 func compress(prefix []Message, budget int, s carrel.Strategy, m *facts.Model, now func() time.Time) ([]Message, time.Duration) {
 	d, err := newDesk(prefix, m)
 	if err != nil {
@@ -222,7 +222,7 @@ func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
 		return nil, err
 	}
 	if len(whole.Messages) != len(prefix) {
-		return nil, fmt.Errorf("%d messages were read as %d", len(prefix), len(whole.Messages))
+		return nil, fmt.Errorf("internal error, please report it: %d messages were read as %d", len(prefix), len(whole.Messages))
 	}
 	d := &desk{Desk: in, places: make(map[string][]int)}
 	blocks := transcript.Group(whole.ID, 0, whole.Messages)

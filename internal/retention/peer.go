@@ -85,7 +85,7 @@ func (p *Peer) greet() error {
 		return err
 	}
 	if len(hello.Methods) == 0 {
-		return errors.New("it offers no method")
+		return errors.New("the first line of its output lists no methods")
 	}
 	p.Name = cmp.Or(hello.Peer, p.Name)
 	p.methods = hello.Methods
@@ -247,24 +247,24 @@ func (p *Peer) ask(method string, prefix []Message, budget int) ([]Message, time
 	case err != nil:
 		return nil, 0, fmt.Errorf("read its answer: %w", err)
 	case a.ID != req.ID:
-		return nil, 0, fmt.Errorf("it answered request %d, not %d", a.ID, req.ID)
+		return nil, 0, fmt.Errorf("its answer is to request %d, not %d", a.ID, req.ID)
 	case a.Error != "":
 		return nil, 0, errors.New(a.Error)
 	case a.Micros == nil || *a.Micros < 0:
-		return nil, 0, errors.New("it did not say how long it took")
+		return nil, 0, errors.New("its answer has no field us, the time that it took")
 	case a.Keep == nil:
-		return nil, 0, errors.New("it did not say what it keeps")
+		return nil, 0, errors.New("its answer has no field keep, the messages to keep")
 	}
 	out, err := kept(prefix, *a.Keep)
 	return out, time.Duration(*a.Micros * float64(time.Microsecond)), err
 }
 
-// kept returns the messages of an answer.
+// kept returns the messages that an answer keeps of a prefix.
 func kept(prefix []Message, keep []peerKept) ([]Message, error) {
 	out := make([]Message, len(keep))
 	for i, k := range keep {
 		if k.Source < 0 || k.Source >= len(prefix) {
-			return nil, fmt.Errorf("it kept message %d of %d", k.Source, len(prefix))
+			return nil, fmt.Errorf("its answer keeps message %d, but the request has %d messages", k.Source, len(prefix))
 		}
 		m := prefix[k.Source]
 		if k.Text != nil {
@@ -275,7 +275,7 @@ func kept(prefix []Message, keep []peerKept) ([]Message, error) {
 			for _, c := range *k.Calls {
 				calls := prefix[k.Source].Calls
 				if c < 0 || c >= len(calls) {
-					return nil, fmt.Errorf("it kept call %d of %d of message %d", c, len(calls), k.Source)
+					return nil, fmt.Errorf("its answer keeps call %d, but there are %d calls in message %d", c, len(calls), k.Source)
 				}
 				m.Calls = append(m.Calls, calls[c])
 			}

@@ -171,12 +171,12 @@ func TestPeerThatFails(t *testing.T) {
 	}{
 		{"dying", "method first: it ended: exit status 3", "out of memory"},
 		{"babbling", "method first: read its answer: invalid character 'h'", ""},
-		{"confused", "method first: it answered request 77, not 1", ""},
+		{"confused", "method first: its answer is to request 77, not 1", ""},
 		{"refusing", "method first: no such option", ""},
-		{"timeless", "method first: it did not say how long it took", ""},
-		{"vague", "method first: it did not say what it keeps", ""},
-		{"inventing", "method first: it kept message 4 of 4", ""},
-		{"calling", "method first: it kept call 2 of 2 of message 1", ""},
+		{"timeless", "method first: its answer has no field us, the time that it took", ""},
+		{"vague", "method first: its answer has no field keep, the messages to keep", ""},
+		{"inventing", "method first: its answer keeps message 4, but the request has 4 messages", ""},
+		{"calling", "method first: its answer keeps call 2, but there are 2 calls in message 1", ""},
 	} {
 		t.Run(tt.way, func(t *testing.T) {
 			p, err := startFake(t, tt.way)
@@ -201,7 +201,7 @@ func TestPeerThatDoesNotStart(t *testing.T) {
 	for _, tt := range []struct{ way, want, said string }{
 		{"mute", "no greeting: it ended: exit status 1", "cannot find the package"},
 		{"chatty", "no greeting: invalid character 'i'", ""},
-		{"idle", "no greeting: it offers no method", ""},
+		{"idle", "no greeting: the first line of its output lists no methods", ""},
 	} {
 		t.Run(tt.way, func(t *testing.T) {
 			_, err := startFake(t, tt.way)

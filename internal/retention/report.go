@@ -28,7 +28,7 @@ func ParseBudget(s string) (Budget, error) {
 	} else if n, err := strconv.Atoi(strings.TrimSuffix(s, "%")); err == nil && n > 0 && n <= 100 {
 		return Budget{Percent: n}, nil
 	}
-	return Budget{}, fmt.Errorf("%q is no budget: 10%% is a share of what there is, 4k are 4,000 tokens", s)
+	return Budget{}, fmt.Errorf("%q is no budget: want a share of the tokens, such as 10%%, or a number of tokens, such as 4k", s)
 }
 
 // String returns the budget as [ParseBudget] reads it.
@@ -184,7 +184,8 @@ type outcome struct {
 	took   time.Duration // if methods are timed
 }
 
-// speed returns the speed over the cases of samples, or nil if the total time is 0.
+// speed returns the speed of a method over all cases in samples, or nil if it took no time. The
+// function result returns the outcome of a case.
 func speed(cases []*Case, samples []Sample, result func(i int) *outcome) *Speed {
 	n, tokens, micros := 0, 0, 0.0
 	for _, s := range samples {
@@ -253,8 +254,9 @@ func families(cases []*Case) []Family {
 	return list
 }
 
-// A Sample is groups of indexes of values, and random draws of groups. All methods and scores
-// use the same draws, so that differences between them do not come from drawing.
+// A Sample divides a list of values into groups, given by the indexes of the values, and has random
+// draws of groups. All methods and scores use the same draws, so that differences between them do
+// not come from drawing.
 type Sample struct {
 	groups [][]int // indexes of values
 	draws  [][]int // indexes of groups; the first draw has each group once
@@ -276,7 +278,8 @@ func NewSample(groups [][]int, draws int, seed uint64) Sample {
 	return s
 }
 
-// sampleOf returns the cases of a family, grouped by session.
+// sampleOf returns a sample of the cases of a family, by their indexes in cases. A group has the
+// cases of one session.
 func sampleOf(cases []*Case, family string, draws int) Sample {
 	var groups [][]int
 	index := make(map[string]int)
@@ -302,7 +305,7 @@ func (s Sample) Estimate(value func(i int) (float64, bool)) Estimate {
 	return e
 }
 
-// estimates returns the mean over samples of each score that a case has.
+// estimates returns for each score the mean over the samples. A score that no case has is left out.
 func estimates(samples []Sample, result func(i int) *outcome) map[Score]Estimate {
 	list := make(map[Score]Estimate)
 	for _, name := range allScores() {
@@ -329,7 +332,7 @@ func (s *Sample) means(value func(i int) (float64, bool)) []float64 {
 	return list
 }
 
-// mean returns the mean of those drawn values that are not NaN.
+// mean returns the mean of the values whose indexes are in drawn, without those that are NaN.
 func mean(values []float64, drawn []int) float64 {
 	sum, n := 0.0, 0
 	for _, i := range drawn {

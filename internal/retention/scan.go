@@ -29,7 +29,7 @@ type mention struct {
 	left, right name // hashes of the words beside it on the line; 0 at the ends of the line
 	from, to    int
 	kind        Kind
-	inner       bool
+	inner       bool // the mention is a part of another one
 }
 
 // A name is the hash of an identifier, a word or a line, for comparisons: 64-bit FNV-1a.
@@ -55,8 +55,8 @@ type scanner struct {
 
 type word struct{ from, to, line int }
 
-// scan returns the mentions of a text in the order of their beginnings. Mentions inside another
-// one follow it.
+// scan returns the mentions of a text in the order in which they begin. A mention comes before the
+// mentions that are parts of it.
 func scan(text string) []mention {
 	s := &scanner{text: text}
 	for i := 0; i < len(text); {
@@ -84,7 +84,7 @@ func scan(text string) []mention {
 	return s.mentions
 }
 
-// chunk reads a run of bytes that may be a URL.
+// chunk finds the mentions in a run of bytes of which a URL may consist.
 func (s *scanner) chunk(from, to int) {
 	s.first = len(s.words)
 	s.runs(from, to, &wordByte, func(from, to int) { s.words = append(s.words, word{from, to, s.line}) })
@@ -98,7 +98,7 @@ func (s *scanner) chunk(from, to int) {
 	s.runs(from, to, &pathByte, s.name)
 }
 
-// runs calls f for each run of bytes of a set.
+// runs calls f for each longest run, between from and to, of bytes that are in the set in.
 func (s *scanner) runs(from, to int, in *set, f func(from, to int)) {
 	for i := from; i < to; {
 		if !in[s.text[i]] {
@@ -113,7 +113,7 @@ func (s *scanner) runs(from, to int, in *set, f func(from, to int)) {
 	}
 }
 
-// name reads a run of letters, digits and _ . / - @.
+// name finds the mentions in a run of letters, digits and _ . / - @, such as a path or an address.
 func (s *scanner) name(from, to int) {
 	w := strings.TrimLeft(s.text[from:to], ".-/@")
 	from = to - len(w)
@@ -140,7 +140,8 @@ func (s *scanner) name(from, to int) {
 	}
 }
 
-// atoms finds the atoms and numbers in a run.
+// atoms finds the mentions of the kinds atom and number in a run. inner says that the run is a
+// mention itself.
 func (s *scanner) atoms(from, to int, inner bool) {
 	s.runs(from, to, &wordByte, func(from, to int) {
 		switch w := s.text[from:to]; {
@@ -152,7 +153,7 @@ func (s *scanner) atoms(from, to int, inner bool) {
 	})
 }
 
-// add records a mention and the word before it.
+// add adds a mention to s.mentions, with the word before it, and notes which word comes after it.
 func (s *scanner) add(kind Kind, from, to int, inner bool) {
 	m := mention{id: nameOf(s.text[from:to]), from: from, to: to, kind: kind, inner: inner}
 	chunk := s.words[s.first:]
@@ -200,8 +201,9 @@ func isNumber(w string) bool {
 	return len(w) >= 3 && len(w) <= 18 && text.AreDigits(w)
 }
 
-// isAtom reports whether a word of letters, digits and _ is more than an ordinary word. An
-// underscore before the first or behind the last letter or digit does not count as inner.
+// isAtom reports whether a word of letters, digits and _ is an identifier and not an ordinary word:
+// it has an underscore inside, a capital behind a small letter, or both letters and digits. An
+// underscore at the beginning or end of the word does not count.
 func isAtom(w string) bool {
 	if len(w) < 4 || len(w) > 100 {
 		return false

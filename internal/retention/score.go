@@ -46,7 +46,7 @@ type judge struct {
 	*Case
 	needs    map[name]int // index of each need by its name
 	lines    map[name]int
-	pairs    map[name]bool   // needs with a neighbor in the prefix
+	pairs    map[name]bool   // hashes of a need together with a word beside it in the prefix
 	sources  []map[int]bool  // for each need, the messages of the prefix that have it
 	answered map[string]bool // ids of calls with a result in the prefix
 	about    []map[name]bool // for each action, the identifiers that its agent had at hand
@@ -162,7 +162,7 @@ func (j *judge) far(present []bool) []bool {
 	return far
 }
 
-// complete returns the share of actions whose needs are all present, of the actions with needs.
+// complete returns, of the actions that have needs, the share whose needs are all present.
 func (j *judge) complete(present []bool) float64 {
 	whole := make(map[int]bool)
 	for i := range j.Needs {
@@ -196,9 +196,9 @@ func (j *judge) valid(out []Message) bool {
 	return true
 }
 
-// situations returns, for each action, the identifiers that its agent had at hand: those of the
-// action itself, and those in messages of users and tools from the last such message before the
-// cut on.
+// situations returns, for each action, the identifiers that its agent had at hand. These are the
+// identifiers in the arguments of the action, and those in messages of users and tools before the
+// action, beginning with the last such message before the cut.
 func (j *judge) situations() []map[name]bool {
 	t := j.Trajectory
 	isHeard := func(m *Message) bool { return m.Role == transcript.RoleUser || m.Role == transcript.RoleTool }
@@ -307,8 +307,8 @@ func numbered(made string, messages int) []Stub {
 	return stubs
 }
 
-// stable returns the share of the later output, in bytes, that both outputs have in common at
-// their beginning.
+// stable returns how many bytes two outputs have in common at their beginning, as a share of the
+// bytes of the later output.
 func stable(earlier, later []Message) float64 {
 	a, b := wire(earlier), wire(later)
 	n := 0

@@ -9,8 +9,8 @@ import (
 // finishEvery is the interval at which a server looks for jobs that others have left.
 const finishEvery = 5 * time.Minute
 
-// finishing finishes jobs that other processes have left, now and at every interval until ctx is
-// done or stop is called, which waits for the end of it.
+// finishing starts a goroutine that finishes jobs which other processes have left, now and at every
+// interval, until ctx is done or stop is called. stop waits until the goroutine has ended.
 func (s *Service) finishing(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

@@ -9,8 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A resting store lets another large job of the same actor begin while a job waits until its
-// write is durable, see [auth.Rest].
+// A resting store calls [auth.Rest] around each write: while a large job waits until its write is
+// durable, another large job of the same actor may begin.
 type resting struct{ store.Store }
 
 // Apply implements [store.Sessions].

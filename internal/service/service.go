@@ -98,7 +98,7 @@ type Service struct {
 // New returns a service.
 func New(o *Options) (*Service, error) {
 	if o.Engine == nil || o.Store == nil || o.Authority == nil {
-		return nil, errors.New("service: engine, store and authority are needed")
+		return nil, errors.New("service: set Engine, Store and Authority in the options")
 	}
 	s := &Service{opts: *o, store: resting{o.Store}, stopping: make(chan struct{})}
 	if s.opts.Now == nil {

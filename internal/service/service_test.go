@@ -255,7 +255,7 @@ func TestNewWantsItsParts(t *testing.T) {
 	} {
 		o := whole
 		without(&o)
-		if _, err := New(&o); err == nil || !strings.Contains(err.Error(), "engine, store and authority are needed") {
+		if _, err := New(&o); err == nil || !strings.Contains(err.Error(), "set Engine, Store and Authority") {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}

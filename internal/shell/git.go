@@ -101,7 +101,7 @@ func (w *walker) checkout(c, args *Command, s *sorted) {
 	}
 }
 
-// valuesOf records act on the files that are values of the options.
+// valuesOf records act for each file that is the value of one of the given options.
 func (w *walker) valuesOf(c *Command, act Act, options string, s *sorted) {
 	for _, v := range s.values {
 		if text.HasWord(options, v.option) {

@@ -17,7 +17,7 @@ var looks = lazy.Words(`find fd fdfind rg ripgrep grep egrep fgrep zgrep ggrep a
 	lscpu ldd nm rev paste fold fmt join expand base64 zcat gzcat bzcat xzcat cloc tokei gofmt true false :`)
 
 // Looks reports whether a command only reads or prints, so that its output is its only
-// effect. Commands that change the directory or variables do not look; they are
+// effect. It returns false for commands that change the directory or variables: these are
 // [Command.Silent].
 func (c *Command) Looks() bool {
 	if c.Remote || c.Unknown && c.Name != "git" && c.Name != "gh" {
@@ -38,8 +38,8 @@ func (c *Command) Looks() bool {
 	return text.HasWord(gitLooks, verb) && !changesGit(verb, args)
 }
 
-// Silent reports whether a command changes only the shell that runs it: cd,
-// export, the words of a group.
+// Silent reports whether a command has no effect but on the shell that runs it, as cd and export
+// have, or only redirects the output of a group of commands.
 func (c *Command) Silent() bool {
 	if slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Act != Read }) {
 		return false

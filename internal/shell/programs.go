@@ -22,7 +22,7 @@ type program struct {
 	out     string // options whose value is a file that it writes
 	in      string // options whose value is a file that it reads
 	deep    string // options that make it work on directories recursively
-	unknown bool   // it may have other effects
+	unknown bool   // the program may have other effects
 }
 
 // programs is the table of programs whose effects depend on their words only. touch handles git,
@@ -102,11 +102,11 @@ type sorted struct {
 	operands []word
 }
 
-// A word is an argument, or the value of an option.
+// A word is an argument of a command, or the value of one of its options.
 type word struct {
-	option string // the option whose value it is, or empty
+	option string // the option whose value the word is, or empty
 	text   string
-	known  bool
+	known  bool // text is what the program gets; otherwise only the shell knows that
 }
 
 // sort separates the options, their values and the operands of a command. Short options may
@@ -179,7 +179,8 @@ func (c *Command) Operands() []string {
 	return out
 }
 
-// sorted sorts out the arguments by the table.
+// sorted sorts the arguments by kind, with the options that the table of programs gives for the
+// command.
 func (c *Command) sorted() sorted { return c.sort(programs.Get()[c.Name].valued, c.Name == "go") }
 
 // Script returns the script or pattern in a command's arguments, for sed, perl, awk, grep and
@@ -271,7 +272,7 @@ func (w *walker) more(c *Command) {
 	}
 }
 
-// table records the effects that the table of programs gives for p.
+// table records the effects that a command has by its entry p in the table of programs.
 func (w *walker) table(c *Command, p *program) {
 	c.Unknown = p.unknown
 	s := c.sorted()
@@ -304,7 +305,7 @@ func (w *walker) table(c *Command, p *program) {
 	w.each(c, act, files)
 }
 
-// isFolder reports whether a word certainly names a directory.
+// isFolder reports whether a word certainly names a directory, by its form alone.
 func isFolder(o word) bool {
 	base := path.Base(o.text)
 	return strings.HasSuffix(o.text, "/") || base == "." || base == ".."

@@ -166,7 +166,7 @@ func nested(line string) bool {
 // not valid Bash. A carriage return before a line feed is removed, also inside quotes.
 func Parse(line string) (*Line, error) {
 	if len(line) > MaxLine {
-		return nil, fmt.Errorf("%w: it has %d bytes, and %d are read", ErrLong, len(line), MaxLine)
+		return nil, fmt.Errorf("%w: it has %d bytes, more than the limit of %d", ErrLong, len(line), MaxLine)
 	}
 	if nested(line) {
 		return nil, fmt.Errorf("%w: it has more than %d brackets in brackets", ErrLong, maxBrackets)
@@ -193,7 +193,7 @@ func Parse(line string) (*Line, error) {
 	w.here.known = true
 	w.statements(file.Stmts, sink{shown: true, counts: true})
 	if w.left < 0 {
-		return nil, fmt.Errorf("%w: it takes more than %d steps", ErrLong, maxSteps)
+		return nil, fmt.Errorf("%w: its loops, functions and brackets expand to more than %d steps", ErrLong, maxSteps)
 	}
 	l.Commands = w.out
 	return l, nil

@@ -10,7 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A walker visits the commands of a line in the order in which they run.
+// A walker visits the commands of a line in the order in which they run. To read a part of the line
+// is to append its commands to out, and to follow how it changes variables and the directory.
 type walker struct {
 	text  string // the line that is being read
 	here  location
@@ -22,7 +23,7 @@ type walker struct {
 	inner int                 // number of enclosing words
 	fatal bool                // a failing command ends the line: set -e
 	pipes bool                // a failing command in a pipe fails the pipe: set -o pipefail
-	ended bool                // the line may have ended earlier with status 0
+	ended bool                // the line may have ended before the present command, with status 0
 	out   []Command
 }
 
@@ -39,7 +40,8 @@ type sink struct {
 	counts bool // see Command.Counts
 }
 
-// spend takes steps, and reports whether enough were left.
+// spend takes a number of steps from those that are left, and reports whether there were enough.
+// This limits the time that a line can take.
 func (w *walker) spend(steps int) bool {
 	w.left -= steps
 	return w.left >= 0
@@ -120,7 +122,7 @@ func (w *walker) maybe(f func()) {
 	}
 }
 
-// agree forgets the variables whose values differ from before.
+// agree forgets the variables whose values are not the same as in before.
 func (w *walker) agree(before map[string]string) {
 	maps.DeleteFunc(w.vars, func(name, now string) bool {
 		value, ok := before[name]
@@ -435,7 +437,8 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	w.add(c)
 }
 
-// options reads the options -e, which is errexit, and pipefail of set.
+// options notes which of the options -e (errexit) and pipefail the arguments of the command set
+// turn on or off.
 func (w *walker) options(args []string) {
 	for i, a := range args {
 		switch {
@@ -449,7 +452,7 @@ func (w *walker) options(args []string) {
 	}
 }
 
-// failing reports whether the arguments of exit are a status other than 0.
+// failing reports whether args, the arguments of the command exit, are a status other than 0.
 func failing(args []string) bool {
 	return len(args) == 1 && strings.Trim(args[0], "0123456789") == "" && strings.Trim(args[0], "0") != ""
 }
@@ -512,7 +515,9 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 	w.text = text
 }
 
-// handed reads a line that is an argument of a command. If it does not parse, c is appended.
+// handed reads a line that command c hands to a shell, such as the argument of bash -c. If the line
+// cannot be read, handed appends c itself, as a command with unknown effects. plain says that the
+// text of the line is known.
 func (w *walker) handed(line string, c Command, plain bool, to sink) {
 	c.Shown, c.Counts = to.shown, to.counts
 	file, err := (*syntax.File)(nil), ErrLong

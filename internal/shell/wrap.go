@@ -17,8 +17,8 @@ type wrapper struct {
 	feeds    bool   // the program gets more arguments than the line shows
 	remote   bool   // the program runs on another machine
 	line     bool   // the words are joined to a line for a shell
-	hides    bool   // its status is not that of the program
-	asks     string // options with which it runs no program
+	hides    bool   // the status of the wrapper is not that of the program
+	asks     string // options with which the wrapper only prints something and runs no program
 }
 
 // wrappers is the table of the programs that run others.
@@ -64,7 +64,8 @@ var wrappers = lazy.Value[map[string]wrapper]{Make: func() map[string]wrapper {
 	return m
 }}
 
-// A how describes how a program is run.
+// A how describes how a program is run by the wrappers before it. All fields but name mean the same
+// as in [wrapper].
 type how struct {
 	name   string // the wrapper whose words form a line
 	feeds  bool
@@ -97,7 +98,8 @@ func unwrap(words []string, known []bool) ([]string, []bool, how) {
 	return words, known, h
 }
 
-// behind returns the index of the program that a wrapper runs.
+// behind returns the index in words of the program that a wrapper runs. ok is false if it runs
+// none.
 func (w *wrapper) behind(words []string) (at int, ok bool) {
 	at = 1
 	options := func() bool {
@@ -152,8 +154,8 @@ func isShell(name string) bool {
 	return false
 }
 
-// shellLine returns the line in the arguments of a shell, such as that of -c; plain reports
-// whether all of the line is known.
+// shellLine returns the line that the arguments of a shell give after -c. ok is false if there is
+// none. plain is true if all of the line is known.
 func shellLine(args []string, known []bool) (line string, plain, ok bool) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -171,7 +173,8 @@ func shellLine(args []string, known []bool) (line string, plain, ok bool) {
 	return "", false, false
 }
 
-// lineOf returns the line that is given to a shell or to eval.
+// lineOf returns the line that command c, a shell or eval, runs: from its arguments or its input.
+// ok is false if there is none. plain is true if all of the line is known.
 func (w *walker) lineOf(c *Command) (line string, plain, ok bool) {
 	if c.Name == "eval" {
 		return strings.Join(c.Args, " "), all(c.known), len(c.Args) > 0

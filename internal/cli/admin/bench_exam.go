@@ -21,8 +21,9 @@ import (
 type examBench struct {
 	j *job.Job
 
+	// The values of the flags with these names.
 	data, methods, windows, out string
-	share                       int
+	share                       int // of the bytes of the conversation, in percent
 	each, force                 bool
 	flags                       *pflag.FlagSet
 }
@@ -180,7 +181,7 @@ func (b *examBench) exams(files []string) ([]string, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, out.Usagef("bench exam: name an exam: there is none in %s here, where a checkout of Carrel may have some", ownExams)
+		return nil, out.Usagef("bench exam: name the file of an exam: there is none in %s, where a checkout of Carrel has its own", ownExams)
 	}
 	return paths, nil
 }
@@ -246,8 +247,8 @@ func (b *examBench) print(p *out.Page, r *exam.Report) {
 	p.Line("questions: those with all of their strings; used: of the bytes")
 }
 
-// estimateCells returns the cells of an estimate: the mean and the interval for a person, else
-// three figures.
+// estimateCells returns the cells of an estimate. A person gets the mean with its interval in one
+// cell; a program gets the mean and both ends of the interval in three.
 func estimateCells(e exam.Estimate, person bool) []any {
 	if person {
 		return []any{ratioCell(e.Mean, true), "[" + ratioCell(e.Low, true) + "–" + ratioCell(e.High, true) + "]"}
@@ -286,7 +287,7 @@ func writerBelow(j *job.Job, folder string) func(path string, data []byte) error
 	}
 }
 
-// completeFiles completes to files in addition to subcommands.
+// completeFiles completes an argument to a file. The shell offers the subcommands as well.
 func completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }

@@ -139,7 +139,8 @@ The windows leave this machine if the model is elsewhere.`,
 	return cmd
 }
 
-// unreadError prints which replies cannot be read, and returns an error if there is one.
+// unreadError prints which replies of readers cannot be read, and returns an error if there are
+// any.
 func unreadError(j *job.Job, t *exam.Tally) error {
 	for _, path := range t.Unread {
 		j.Note("%s: the reply cannot be read; the file says why", path)
@@ -255,7 +256,8 @@ func maybeCell(r *ratio.Ratio, person bool) string {
 	return ""
 }
 
-// runOf returns the run of an exam in a folder.
+// runOf returns the run of an exam whose files are in a folder. what is the name of the step in
+// reports of progress.
 func runOf(j *job.Job, folder, what string) *exam.Run {
 	return &exam.Run{Folder: j.Path(folder), Put: writerBelow(j, folder), Step: func(done, total int) { j.Reporter.Step(what, done, total) }}
 }

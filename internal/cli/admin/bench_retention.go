@@ -27,7 +27,7 @@ type retentionBench struct {
 	budgets, strategies, svg string
 	force                    bool
 	baselines                bool
-	max, least               int
+	max, least               int // the flags --max and --min
 }
 
 func newBenchRetention(j *job.Job) *cobra.Command {
@@ -153,7 +153,7 @@ func (b *retentionBench) options() (*retention.Options, error) {
 	case b.least < 1:
 		return nil, out.Usagef("--min: %d is below 1", b.least)
 	case b.svg == "-" && b.j.JSON != "":
-		return nil, out.Usagef("standard output holds one thing: of --svg - and --json give one")
+		return nil, out.Usagef("--svg - and --json: only one can be standard output")
 	}
 	_, err := b.chosen()
 	return opts, err

@@ -210,12 +210,12 @@ func (d *doctor) transcripts(context.Context) doctorCheck {
 	case errors.Is(err, fs.ErrNotExist):
 		return doctorCheck{"transcripts", stateWarn, dir + " is not there", "it will be once Claude Code has run"}
 	case err != nil:
-		return doctorCheck{"transcripts", stateFail, err.Error(), "let this user read it"}
+		return doctorCheck{"transcripts", stateFail, err.Error(), "give this user the right to read the file"}
 	}
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
-			return doctorCheck{"transcripts", stateFail, err.Error(), "let this user read it"}
+			return doctorCheck{"transcripts", stateFail, err.Error(), "give this user the right to read the file"}
 		}
 		if err := f.Close(); err != nil {
 			return doctorCheck{Name: "transcripts", State: stateFail, Detail: err.Error()}

@@ -49,7 +49,7 @@ func (a *agentDoctor) check(ctx context.Context, d *doctor, c *client) *doctorCh
 	sessions, err := a.sessions(d.j)
 	switch {
 	case err != nil:
-		return &doctorCheck{c.name, stateFail, err.Error(), "let this user read it"}
+		return &doctorCheck{c.name, stateFail, err.Error(), "give this user the right to read the file"}
 	case len(modes) == 0:
 		return &doctorCheck{c.name, stateWarn, fmt.Sprintf("%s has neither %s nor server of Carrel", c.title, a.calls), "carrel setup " + c.name + " writes them"}
 	}
@@ -89,14 +89,14 @@ func (a *agentDoctor) sessions(j *job.Job) (all []agents.Source, err error) {
 func (a *agentDoctor) checkPrograms(ctx context.Context, j *job.Job, client, scope string) *doctorCheck {
 	programs, path, err := a.programs(j, scope)
 	if err != nil {
-		return &doctorCheck{State: stateFail, Detail: err.Error(), Advice: "let this user read it"}
+		return &doctorCheck{State: stateFail, Detail: err.Error(), Advice: "give this user the right to read the file"}
 	}
 	if len(programs) == 0 {
 		return nil
 	}
 	for _, event := range a.events {
 		if programs[event] == "" {
-			return &doctorCheck{State: stateWarn, Detail: "no hook for " + event, Advice: "carrel setup " + client + " writes it"}
+			return &doctorCheck{State: stateWarn, Detail: "no hook for " + event, Advice: "carrel setup " + client + " adds it"}
 		}
 	}
 	program := programs[a.event]
@@ -112,7 +112,8 @@ func (a *agentDoctor) checkPrograms(ctx context.Context, j *job.Job, client, sco
 	return a.waits(j, path)
 }
 
-// checkAnswer returns a check that a program does not answer a hook, or nil if it does.
+// checkAnswer calls a program as the client would for an event. It returns nil if the program
+// answers, and otherwise a failed check with the reason.
 func checkAnswer(ctx context.Context, program, client, event, input string) *doctorCheck {
 	said, err := answer(ctx, &question{line: input, last: true}, program, "hook", client, event)
 	if err == nil && json.Valid([]byte(said)) {
@@ -122,7 +123,7 @@ func checkAnswer(ctx context.Context, program, client, event, input string) *doc
 	if err != nil {
 		reason = err.Error()
 	}
-	return &doctorCheck{State: stateFail, Detail: program + " does not answer: " + reason, Advice: "carrel setup " + client + " writes where it is now"}
+	return &doctorCheck{State: stateFail, Detail: program + " does not answer: " + reason, Advice: "carrel setup " + client + " writes the present path of carrel"}
 }
 
 // hooksIn returns the programs that a file with hooks names, by event. It ignores errors, because

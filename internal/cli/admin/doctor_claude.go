@@ -86,11 +86,11 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 	case err != nil:
 		return doctorCheck{"hooks", stateFail, err.Error(), "repair the file: the client cannot read it either"}
 	case len(in.programs) == 0 && !in.plugin:
-		return doctorCheck{"hooks", stateWarn, "Claude Code has none of Carrel", adviceSetup}
+		return doctorCheck{"hooks", stateWarn, "Claude Code has no hooks of Carrel", adviceSetup}
 	case len(in.programs) > 0 && in.plugin:
 		return doctorCheck{"hooks", stateWarn, "the settings and the plug-in both have them, so each runs twice", "carrel setup claude --undo"}
 	case len(in.programs) > 0 && len(in.missing) > 0:
-		return doctorCheck{"hooks", stateWarn, "none for " + strings.Join(in.missing, ", "), adviceSetup}
+		return doctorCheck{"hooks", stateWarn, "no hook for " + strings.Join(in.missing, ", "), adviceSetup}
 	}
 	program, from := "carrel", "of the plug-in"
 	if len(in.programs) > 0 {
@@ -107,24 +107,25 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 	return doctorCheck{Name: "hooks", State: stateOK, Detail: from + ", and " + program + " answers"}
 }
 
-// other returns a problem if a program that a client's settings name is not this one. It does not
-// run the program, because a project's settings may name anything.
+// other returns a failed check if the program that a client's settings name is missing or is not
+// the program that runs now, else nil. It does not run the program, because a project's settings
+// may name anything.
 func other(program, client string) *doctorCheck {
 	found, err := exec.LookPath(program)
 	if err != nil {
-		return &doctorCheck{State: stateFail, Detail: program + " is not there", Advice: "carrel setup " + client + " writes where it is now"}
+		return &doctorCheck{State: stateFail, Detail: program + " does not exist", Advice: "carrel setup " + client + " writes the present path of carrel"}
 	}
 	if self, err := os.Executable(); err != nil || !sameFile(found, self) {
-		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this, and was not tried", Advice: "carrel setup " + client + " writes this one"}
+		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this one, and was not tried", Advice: "carrel setup " + client + " puts this program in its place"}
 	}
 	return nil
 }
 
-// A question is the input for a program.
+// A question is what the doctor writes to the standard input of a program that it tests.
 type question struct {
 	line string
 	last bool   // close the input after it: a hook reads to the end, a server does not
-	env  string // environment variable, or ""
+	env  string // a variable as NAME=value to add to the program's environment, or ""
 }
 
 // answer starts a program, writes a question to it, and returns the first line of its answer.
@@ -162,7 +163,7 @@ func answer(ctx context.Context, q *question, program string, args ...string) (s
 
 func (d *doctor) server(ctx context.Context) doctorCheck {
 	if cmd, _, err := d.root.Find([]string{"mcp"}); err != nil || cmd == d.root {
-		return doctorCheck{Name: "server", State: stateWarn, Detail: "this build has no carrel mcp"}
+		return doctorCheck{Name: "server", State: stateWarn, Detail: "this program was built without the command mcp, so agents cannot get its tools"}
 	}
 	in, err := d.claude()
 	if err != nil {
@@ -211,7 +212,7 @@ func mcpServerName(ctx context.Context, program string, args ...string) (_ strin
 		return "", err
 	}
 	if reply.Result.Server.Name == "" {
-		return "", errors.New("the server does not name its program")
+		return "", errors.New("the answer to initialize has no serverInfo.name")
 	}
 	return strings.TrimSpace(reply.Result.Server.Name + " " + reply.Result.Server.Version), nil
 }

@@ -142,13 +142,13 @@ func TestDoctorReadsTheSettings(t *testing.T) {
 		name, settings, detail string
 		state                  string
 	}{
-		{"no settings", "", "Claude Code has none of Carrel", stateWarn},
-		{"nothing of ours", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`, "Claude Code has none of Carrel", stateWarn},
-		{"hooks", `{"hooks":{` + all + `}}`, "/nowhere/carrel is not there", stateFail},
-		{"a plug-in that is off", `{"enabledPlugins":{"carrel@y":false}}`, "Claude Code has none of Carrel", stateWarn},
-		{"another plug-in", `{"enabledPlugins":{"carrels@y":true}}`, "Claude Code has none of Carrel", stateWarn},
+		{"no settings", "", "Claude Code has no hooks of Carrel", stateWarn},
+		{"nothing of ours", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`, "Claude Code has no hooks of Carrel", stateWarn},
+		{"hooks", `{"hooks":{` + all + `}}`, "/nowhere/carrel does not exist", stateFail},
+		{"a plug-in that is off", `{"enabledPlugins":{"carrel@y":false}}`, "Claude Code has no hooks of Carrel", stateWarn},
+		{"another plug-in", `{"enabledPlugins":{"carrels@y":true}}`, "Claude Code has no hooks of Carrel", stateWarn},
 		{"both", `{"hooks":{` + all + `},` + plugin + `}`, "the settings and the plug-in both have them, so each runs twice", stateWarn},
-		{"one hook", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"carrel hook claude Stop"}]}]}}`, "none for ", stateWarn},
+		{"one hook", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"carrel hook claude Stop"}]}]}}`, "no hook for ", stateWarn},
 		{"no JSON", `{"hooks":`, "settings.json:1", stateFail},
 	} {
 		d, write := examine(t)
@@ -164,7 +164,7 @@ func TestDoctorReadsTheSettings(t *testing.T) {
 	d, write := examine(t)
 	write(".claude/settings.json", `{`+plugin+`}`)
 	t.Setenv("PATH", t.TempDir())
-	if c := d.hooks(t.Context()); c.Name != "hooks" || c.State != stateFail || c.Detail != "carrel is not there" {
+	if c := d.hooks(t.Context()); c.Name != "hooks" || c.State != stateFail || c.Detail != "carrel does not exist" {
 		t.Errorf("the plug-in without a program: %+v", c)
 	}
 	in, err := d.claude()
@@ -172,7 +172,7 @@ func TestDoctorReadsTheSettings(t *testing.T) {
 		t.Errorf("%+v, %v", in, err)
 	}
 	write(".claude.json", `{"mcpServers":{"carrel":{"type":"stdio","command":"no-such-carrel","args":["mcp"]}}}`)
-	if c := d.server(t.Context()); c.Name != "server" || c.State != stateFail || c.Detail != "no-such-carrel is not there" {
+	if c := d.server(t.Context()); c.Name != "server" || c.State != stateFail || c.Detail != "no-such-carrel does not exist" {
 		t.Errorf("a server that is not there: %+v", c)
 	}
 	write(".claude.json", `{"mcpServers":{"carrel":"odd"}}`)
@@ -199,7 +199,7 @@ func TestDoctorCountsTranscripts(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(d.j.Dir, ".claude/projects/q/3.jsonl")); err != nil {
 		t.Skip("there are no links")
 	}
-	if c := d.transcripts(t.Context()); c.State != stateFail || !strings.Contains(c.Detail, "3.jsonl") || c.Advice != "let this user read it" {
+	if c := d.transcripts(t.Context()); c.State != stateFail || !strings.Contains(c.Detail, "3.jsonl") || c.Advice != "give this user the right to read the file" {
 		t.Errorf("one that cannot be read: %+v", c)
 	}
 }

@@ -147,7 +147,7 @@ func schemaInfos() ([]schemaInfo, error) {
 			Title string `json:"title"`
 		}
 		if err := json.Unmarshal(text, &head); err != nil {
-			return nil, fmt.Errorf("schema %s: %w", name, err)
+			return nil, fmt.Errorf("read the built-in schema %s: %w", name, err)
 		}
 		infos = append(infos, schemaInfo{name, head.ID, head.Title})
 	}
@@ -162,7 +162,7 @@ func checkSchema(name, file string, data []byte) ([]jsonschema.Problem, error) {
 	}
 	schema, err := jsonschema.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("schema %s: %w", name, err)
+		return nil, fmt.Errorf("read the built-in schema %s: %w", name, err)
 	}
 	problems, err := schema.Check(data)
 	if err != nil {

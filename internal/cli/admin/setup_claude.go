@@ -37,8 +37,8 @@ doctor" warns if it does not. "carrel run -- claude" needs no setup at all.`,
 	}
 }
 
-// claudeHooks returns the events that Carrel answers, which the plug-in has, too. The limit is in
-// seconds.
+// claudeHooks returns the events that Carrel answers. Carrel's plug-in for Claude Code has the same
+// events. The limit is in seconds.
 func claudeHooks() *hookTable {
 	return &hookTable{client: "claude", limit: 10, events: []hookEvent{
 		{name: "SessionStart"},

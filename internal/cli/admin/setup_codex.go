@@ -91,12 +91,14 @@ const (
 	codexEnd   = "# carrel setup: end"
 )
 
-// between returns text between the begin and end lines with the suffix of.
+// between returns text enclosed in the two lines with which setup marks the begin and end of its
+// own part of a file. Both lines end with the suffix of, so that a file may have several such
+// parts.
 func between(of, text string) string {
 	return codexBegin + of + "\n" + text + codexEnd + of + "\n"
 }
 
-// ofServer is the suffix of the lines around the server.
+// ofServer is the suffix of the marking lines around the settings of the MCP server; see between.
 const ofServer = " server"
 
 // codexServer returns the MCP server for the settings of Codex. Codex passes few variables to a
@@ -171,7 +173,7 @@ supports_websockets = false
 	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines("", file, data) }}
 }
 
-// withoutLines removes the begin and end lines with the suffix of, and everything between them.
+// withoutLines removes from data what [between] enclosed with the suffix of, and the marking lines.
 func withoutLines(of, file string, data []byte) ([]byte, error) {
 	rest := bytes.Clone(data)
 	begin, end := []byte(codexBegin+of+"\n"), []byte(codexEnd+of+"\n")
@@ -182,7 +184,7 @@ func withoutLines(of, file string, data []byte) ([]byte, error) {
 		}
 		size := bytes.Index(rest[from:], end)
 		if size < 0 {
-			return nil, &transcript.SyntaxError{Name: file, Line: transcript.LineOf(rest, from), Text: "the end mark of carrel setup is missing", Hint: "take it out by hand"}
+			return nil, &transcript.SyntaxError{Name: file, Line: transcript.LineOf(rest, from), Text: "the line that ends what setup wrote is missing", Hint: "remove by hand what setup wrote, from this line on"}
 		}
 		to := from + size + len(end)
 		behind := to == len(rest) || bytes.HasPrefix(rest[to:], []byte("\n"+codexBegin))
@@ -208,7 +210,7 @@ func noProvider(file string, data []byte) error {
 		return out.Hinted(&transcript.SyntaxError{Name: file, Line: transcript.LineOf(data, line), Text: fmt.Sprintf("model_provider is %q already", settings.Provider)},
 			"take the line out, and name the base_url of that provider as proxy.upstream.openai in Carrel's own settings: carrel help config")
 	case settings.Providers["carrel"] != nil:
-		return &transcript.SyntaxError{Name: file, Text: "model_providers.carrel is there already, and setup did not write it"}
+		return &transcript.SyntaxError{Name: file, Text: "model_providers.carrel is there already, and setup did not write it", Hint: "rename or remove that provider"}
 	}
 	return nil
 }

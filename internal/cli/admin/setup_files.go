@@ -43,7 +43,7 @@ type setupFile struct {
 	alone bool        // the folder contains only this file
 }
 
-// newSetupFile returns a file of which all parts are added or removed together.
+// newSetupFile returns a file with the given parts, which are added or removed together.
 func newSetupFile(path string, parts ...setupPart) *setupFile {
 	return &setupFile{path: path, parts: parts, all: parts}
 }
@@ -115,7 +115,8 @@ func planUndo(f *setupFile, now []byte) (*fileChange, error) {
 	return c, err
 }
 
-// made reports whether setup turned before into now, by adding any of its parts in any order.
+// made reports whether now is what setup makes of before when it adds one or more of the file's
+// parts, in any order.
 func (f *setupFile) made(before, now []byte) bool {
 	var step func(data []byte, left []setupPart) bool
 	step = func(data []byte, left []setupPart) bool {

@@ -46,7 +46,7 @@ func (h *hookTable) part(program string) setupPart {
 	return jsonPart(func(t *settingsText) error { return h.add(t, program) }, h.drop)
 }
 
-// group returns the entry of an event.
+// group returns the entry that setup writes for an event.
 func (h *hookTable) group(e *hookEvent, program string) hookGroup {
 	if strings.ContainsAny(program, " \t'\"\\$`&;|()<>*?") {
 		program = "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
@@ -106,7 +106,7 @@ func (h *hookTable) add(t *settingsText, program string) error {
 			return err
 		}
 		if list != nil && list.kind != rawjson.Array {
-			return t.fail(list.span.Start, "hooks.%s is no array", h.events[i].name)
+			return t.fail(list.span.Start, "hooks.%s is not a list, so setup cannot add to it: correct the file", h.events[i].name)
 		}
 	}
 	for i := range slices.Backward(h.events) { // insert puts each first, so the last one inserted is first

@@ -62,7 +62,7 @@ func (t *settingsText) at(path ...string) (*node, error) {
 	}
 	for i, key := range path {
 		if n.kind != rawjson.Object {
-			return nil, t.fail(n.span.Start, "%s is no object", placeOf(path[:i]))
+			return nil, t.fail(n.span.Start, "%s is not an object, so setup cannot add to it: correct the file", placeOf(path[:i]))
 		}
 		k := slices.IndexFunc(n.members, func(m rawjson.Member) bool { return m.Key == key })
 		if k < 0 {
@@ -217,7 +217,7 @@ func (t *settingsText) leaveComments(plain []byte, list []rawjson.Span, cut rawj
 func (t *settingsText) isObject() error {
 	root, err := t.at()
 	if err == nil && root.kind != rawjson.Object {
-		return t.fail(root.span.Start, "the settings are no object")
+		return t.fail(root.span.Start, "the settings are not a JSON object: correct the file")
 	}
 	return err
 }
@@ -273,7 +273,7 @@ func (t *settingsText) set(dir []string, key string, value any) error {
 	case err != nil:
 		return err
 	case n.kind != rawjson.Object:
-		return t.fail(n.span.Start, "%s is no object", placeOf(dir[:depth]))
+		return t.fail(n.span.Start, "%s is not an object, so setup cannot add to it: correct the file", placeOf(dir[:depth]))
 	}
 	return t.insert(n, depth, key, value)
 }

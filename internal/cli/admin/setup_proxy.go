@@ -36,7 +36,7 @@ func urlPart(url, upstream string, path ...string) setupPart {
 		case err != nil || ours:
 			return err
 		case n != nil:
-			return out.Hinted(t.fail(n.span.Start, "%s is there already", placeOf(path)),
+			return out.Hinted(t.fail(n.span.Start, "%s is set already, and setup did not write it", placeOf(path)),
 				"remove it, and set proxy.upstream."+upstream+" to its value in Carrel's own settings: carrel help config")
 		}
 		if err := t.isObject(); err != nil {

@@ -42,7 +42,7 @@ func (e *serverEntry) add(t *settingsText, program string) error {
 			return nil
 		}
 		if _, ours := e.program(raw); !ours {
-			return t.fail(there.span.Start, "%s.%s is there already, and is not this program", e.under, serverName)
+			return t.fail(there.span.Start, "%s.%s is there already, and is not this program: rename or remove that server", e.under, serverName)
 		}
 		if err := t.cutMember([]string{e.under}, serverName); err != nil {
 			return err

@@ -229,7 +229,7 @@ func printCompared(j *job.Job, c *sqlite.Comparison) {
 	}
 }
 
-// held describes the content of a store.
+// held describes the content of a store in words, such as "3 sessions and 2 artifacts".
 func held(h *sqlite.Inventory) string {
 	text := out.Count(h.Sessions, "session") + " and " + out.Count(h.Artifacts, "artifact")
 	if !h.Newest.IsZero() {

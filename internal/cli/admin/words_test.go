@@ -261,10 +261,10 @@ func TestKeysAreSet(t *testing.T) {
 		{"{\n\t\"a\": {\n\t\t\"x\": 2\n\t}\n}\n", []string{"a"}, "{\n\t\"a\": {\n\t\t\"k\": 1,\n\t\t\"x\": 2\n\t}\n}\n", ""},
 		{"{\n}\n", nil, "{\n  \"k\": 1\n}\n", ""},
 		{"{\"a\":{}}", []string{"a"}, "{\"a\":{\n    \"k\": 1\n  }}", ""},
-		{"{\"a\":1}", []string{"a"}, "", "a is no object"},
-		{"[1]", nil, "", "the content of the file is no object"},
-		{"[1]", []string{"a"}, "", "the content of the file is no object"},
-		{"{\"a\":{\"b\":1}}", []string{"a", "b", "c"}, "", "a.b is no object"},
+		{"{\"a\":1}", []string{"a"}, "", "a is not an object"},
+		{"[1]", nil, "", "the content of the file is not an object"},
+		{"[1]", []string{"a"}, "", "the content of the file is not an object"},
+		{"{\"a\":{\"b\":1}}", []string{"a", "b", "c"}, "", "a.b is not an object"},
 		{"{", nil, "", "f:1"},
 	} {
 		s := &settingsText{name: "f", data: []byte(tt.before)}

@@ -34,7 +34,7 @@ bytes.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.ID = args[0]
 			if to.File != "" && (meta || j.JSON != "") {
-				return out.Usagef("-o: --meta and --json print no content")
+				return out.Usagef("-o is for the content, which --meta and --json do not print: leave out -o")
 			}
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {

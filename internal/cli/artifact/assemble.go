@@ -133,7 +133,7 @@ func (fl *assembleFlags) fill(j *job.Job, req *carrel.AssembleRequest) (err erro
 		return err
 	}
 	if fl.tier != "" && req.Tiers == carrel.TiersSoft {
-		return out.Usagef("--tier and --tiers soft: the soft ladder has no tier to force")
+		return out.Usagef("--tier and --tiers soft: use only one, because the soft ladder has no tier to force")
 	}
 	if req.Query, err = j.FlagOrFile("--query", fl.query, "--query-file", fl.queryFile); err != nil {
 		return err
@@ -174,8 +174,8 @@ func tierWords() []string {
 	return words
 }
 
-// budgetOf returns the default budget of a context, in tokens: that of a conversation by the
-// settings.
+// budgetOf returns the default budget of a context, in tokens. It is the size to which the settings
+// say that a conversation is compressed.
 func budgetOf(a *job.Access, model string) token.Count {
 	var r carrel.CompressRequest
 	a.Settings.Request(&r)
@@ -243,8 +243,8 @@ func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 	return out
 }
 
-// traced returns the scores in a manifest, best first, followed by the artifacts without a score,
-// as far as the manifest lists them one by one.
+// traced returns the artifacts that a manifest lists one by one: first those with a score, best
+// first, then those without.
 func traced(ctx context.Context, a *job.Access, id string) ([]scoredLine, error) {
 	sealed, err := carrel.SealedOf(a.Manifest(ctx, a.Scope, &carrel.IDRequest{ID: id}))
 	if err != nil {
@@ -426,7 +426,7 @@ func printScarce(p *out.Page, r *assembled, req *carrel.AssembleRequest, ladder 
 	p.Line("%s", hint)
 }
 
-// enough returns the smallest budget of which demand is less than share percent.
+// enough returns the smallest budget for which demand is less than share percent of the budget.
 func enough(demand token.Count, share int) token.Count {
 	return 100*demand/token.Count(max(share, 1)) + 1
 }

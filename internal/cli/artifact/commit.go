@@ -103,7 +103,7 @@ optional. If these values do not match, the gate holds the memory.`,
 func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
 	switch {
 	case fl.verdict != "" && (fl.confidence != "" || fl.evaluator != ""):
-		return out.Usagef("--verdict holds the confidence and the evaluator: give no others")
+		return out.Usagef("--verdict: the file has the evaluator and the confidence: leave out --evaluator and --confidence")
 	case fl.evaluator != "" && fl.confidence == "":
 		return out.Usagef("--evaluator: give its --confidence, too")
 	}
@@ -125,7 +125,7 @@ func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
 		// The gate holds a memory whose confidence is invalid, such as NaN or 1.5.
 		c, err := strconv.ParseFloat(fl.confidence, 64)
 		if err != nil {
-			return out.Usagef("--confidence: %q is no number", fl.confidence)
+			return out.Usagef("--confidence: %q is no number such as 0.9", fl.confidence)
 		}
 		req.Verdict = &assembly.Verdict{Evaluator: fl.evaluator, Confidence: c}
 	}
@@ -150,7 +150,7 @@ func readVerdict(j *job.Job, file string) (*assembly.Verdict, error) {
 		return nil, err
 	}
 	if v.Confidence == nil {
-		return nil, &transcript.SyntaxError{Name: file, Field: "confidence", Text: "there is none", Hint: "carrel commit --help"}
+		return nil, &transcript.SyntaxError{Name: file, Field: "confidence", Text: "the field is missing", Hint: "carrel commit --help"}
 	}
 	return &assembly.Verdict{
 		Evaluator: v.Evaluator, Confidence: *v.Confidence, Content: v.Content, Scope: v.Scope, Policy: v.Policy, Expires: v.Expires,

@@ -81,7 +81,7 @@ func readLines(ctx context.Context, j *job.Job, a *job.Access, name string, temp
 	return reqs, nil
 }
 
-// parseRecord sets the fields of a request that a line has.
+// parseRecord parses a line and sets the fields of req that the line gives; the others stay.
 func parseRecord(line []byte, req *carrel.NewArtifact) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
@@ -90,7 +90,7 @@ func parseRecord(line []byte, req *carrel.NewArtifact) error {
 		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("the line has more than one object")
+		return errors.New("the line has more than one object: put each artifact on a line of its own")
 	}
 	if r.Class != "" && r.Type != "" {
 		return errors.New("class and type are the same field: use only one")

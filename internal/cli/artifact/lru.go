@@ -123,7 +123,7 @@ func replayLine(pages *artifact.Pages[struct{}], words []string) (*traceStep, er
 		if len(words) == 3 {
 			n, err := strconv.ParseInt(words[2], 10, 64)
 			if err != nil || n < 1 {
-				return nil, fmt.Errorf("%q is no size from 1", words[2])
+				return nil, fmt.Errorf("%q is no size: want a whole number, 1 or more", words[2])
 			}
 			size = n
 		}

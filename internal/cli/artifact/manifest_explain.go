@@ -72,8 +72,9 @@ the exit code is 1.`,
 	}
 }
 
-// findReference completes the id of an artifact or block: one that the manifest mentions, or else
-// an artifact of the store, which the manifest may list only in a set of rows.
+// findReference completes word to the id of an artifact or block that the manifest mentions. If it
+// mentions none, word is completed to an artifact of the store, because the manifest may list that
+// only in a set of rows; the row of the artifact is then the second result.
 func findReference(a *job.Access, cmd *cobra.Command, m *manifest.Manifest, word string) (string, int64, error) {
 	var found []string
 	for _, it := range m.Items {
@@ -107,7 +108,7 @@ func findReference(a *job.Access, cmd *cobra.Command, m *manifest.Manifest, word
 		}
 		switch len(rows) {
 		case 0:
-			return "", 0, out.Hinted(fmt.Errorf("artifact %s: %w", word, store.ErrNotFound), "carrel manifest show "+m.Header.ID+" --all lists its artifacts")
+			return "", 0, out.Hinted(fmt.Errorf("find artifact %s: %w", word, store.ErrNotFound), "carrel manifest show "+m.Header.ID+" --all lists its artifacts")
 		case 1:
 			return string(rows[0].ID), rows[0].Seq, nil
 		}

@@ -153,13 +153,13 @@ func TestCandidatesOfAFile(t *testing.T) {
 		t.Errorf("a list alone: %+v, %v", in, err)
 	}
 	for text, says := range map[string]string{
-		`[{"id":"a","class":"doc","text":"x"}]`:                                                                         "candidates.0.age: give one of",
-		`[{"id":"a","class":"doc","age":"1h","created":"2026-01-01T00:00:00Z","text":"x"}]`:                             "candidates.0.age: give one of",
+		`[{"id":"a","class":"doc","text":"x"}]`:                                                                         "candidates.0.age: give either",
+		`[{"id":"a","class":"doc","age":"1h","created":"2026-01-01T00:00:00Z","text":"x"}]`:                             "candidates.0.age: give either",
 		`[{"id":"a","class":"doc","age":"soon","text":"x"}]`:                                                            "candidates.0.age: ",
 		`[{"id":"a","class":"doc","age":"1h","ttl":"soon","text":"x"}]`:                                                 "candidates.0.ttl: ",
 		`[{"id":"a","class":"poem","age":"1h","text":"x"}]`:                                                             "candidates.0.class: ",
-		`[{"class":"doc","age":"1h","text":"x"}]`:                                                                       `candidates.0.id: "" is empty or used twice`,
-		`[{"id":"a","class":"doc","age":"1h"},{"id":"b","class":"doc","age":"1h"},{"id":"a","class":"doc","age":"1h"}]`: `candidates.2.id: "a" is empty or used twice`,
+		`[{"class":"doc","age":"1h","text":"x"}]`:                                                                       `candidates.0.id: want an id that no other candidate has, not ""`,
+		`[{"id":"a","class":"doc","age":"1h"},{"id":"b","class":"doc","age":"1h"},{"id":"a","class":"doc","age":"1h"}]`: `candidates.2.id: want an id that no other candidate has, not "a"`,
 		"[\n{\"id\":1}]":       ":2: id: ",
 		"[\n\n{\"weight\":1}]": ":3: ",
 		"[]\n[]":               ":1: there is text behind the JSON value",
@@ -194,7 +194,7 @@ func TestTracesAreReplayed(t *testing.T) {
 	}
 	for line, says := range map[string]string{
 		"get": "is no valid line", "get a 1 2": "is no valid line", "pin a 2": "is no valid line", "unpin a 2": "is no valid line", "drop a": "drop",
-		"get a 0": `"0" is no size from 1`, "get a -1": `"-1" is no size from 1`, "get a much": `"much" is no size from 1`,
+		"get a 0": `"0" is no size: want a whole number, 1 or more`, "get a -1": `"-1" is no size: want a whole number, 1 or more`, "get a much": `"much" is no size: want a whole number, 1 or more`,
 	} {
 		if _, err := replayTrace("t", "get x\n"+line+"\n", 3); err == nil || !strings.Contains(err.Error(), "t:2: ") || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q in line 2", line, err, says)

@@ -168,7 +168,7 @@ func (f *putFlags) request() (*carrel.NewArtifact, error) {
 	return req, nil
 }
 
-// verify changes the class of a memory to verified if a verifier is named.
+// verify changes the class of a memory to verified if the request names who verified it.
 func verify(req *carrel.NewArtifact) {
 	if req.VerifiedBy != "" && req.Class == provenance.Memory {
 		req.Class = provenance.Verified
@@ -305,8 +305,8 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// without removes from an error of the engine the operation and the number of the request,
-// because there was only one.
+// without removes from an error of the engine the name of the operation and the number of the
+// request. It is for a command that made only one request.
 func without(err error) error {
 	if inner := errors.Unwrap(errors.Unwrap(err)); inner != nil {
 		return inner

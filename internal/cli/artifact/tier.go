@@ -82,14 +82,15 @@ type ladder struct {
 	Minimal    int `json:"minimal"`
 }
 
-// A tierLine is the tier of a demand.
+// A tierLine is the tier that a demand leads to.
 type tierLine struct {
 	Demand string    `json:"demand"` // as it was typed
 	Tier   tier.Tier `json:"tier"`
 }
 
-// parseDemand parses a demand, and returns it with the number of which it is a share: the budget
-// in tokens, or one million if the demand is a ratio.
+// parseDemand parses a demand, which is a number of tokens or a ratio such as 0.8. It returns the
+// demand with the whole to compare it with: of is the budget for a number of tokens, and one
+// million for a ratio, which is then in millionths.
 func parseDemand(s string, budget token.Count) (demand, of int64, err error) {
 	if budget > 0 && strings.Trim(s, "0123456789_") == "" {
 		n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)

@@ -158,7 +158,7 @@ func readCandidates(j *job.Job, file, query string) (*candidates, error) {
 		c := &in.Candidates[i]
 		row, field, err := c.row(in.Now)
 		if err == nil && (c.ID == "" || seen[c.ID]) {
-			field, err = "id", fmt.Errorf("%q is empty or used twice", c.ID)
+			field, err = "id", fmt.Errorf("want an id that no other candidate has, not %q", c.ID)
 		}
 		if err != nil {
 			return nil, &transcript.SyntaxError{Name: file, Field: fmt.Sprintf("candidates.%d.%s", i, field), Text: err.Error(), Hint: "carrel triage --help"}
@@ -179,7 +179,7 @@ func (c *candidate) row(now time.Time) (triage.Row, string, error) {
 	r := triage.Row{Class: class, Created: c.Created}
 	switch {
 	case (c.Age == "") == c.Created.IsZero():
-		return triage.Row{}, "age", errors.New(`give one of "age" and "created"`)
+		return triage.Row{}, "age", errors.New(`give either "age" or "created", not both`)
 	case c.Age != "":
 		age, err := config.ParseDuration(c.Age)
 		if err != nil {
@@ -259,7 +259,7 @@ func readStrictly(file string, data []byte, to any) error {
 		if rest := bytes.TrimSpace(data[at:]); len(rest) == 0 {
 			return nil
 		}
-		err = errors.New("there is text behind the JSON value")
+		err = errors.New("there is text behind the JSON value: remove it")
 	}
 	bad := &transcript.SyntaxError{Name: file, Text: strings.TrimPrefix(err.Error(), "json: ")}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {

@@ -139,7 +139,7 @@ at its place in the contract.`,
 	return cmd
 }
 
-// given reports whether a flag adds something to the contract.
+// given reports whether the command line has a flag that adds something to the contract.
 func (f *additions) given(flags *pflag.FlagSet) bool {
 	given := false
 	flags.Visit(func(flag *pflag.Flag) {

@@ -16,7 +16,8 @@ func Commands(j *job.Job) []*cobra.Command {
 	return []*cobra.Command{newContract(j), newPager(j)}
 }
 
-// Calculators returns the command that prints the recency of ages.
+// Calculators returns the command that prints the pager's recency, a factor of the score, for ages
+// in turns.
 func Calculators(j *job.Job) []*cobra.Command {
 	return []*cobra.Command{newRecency(j)}
 }

@@ -57,8 +57,9 @@ line each: the contents of a .limn file.`,
 	return cmd
 }
 
-// showContract returns a function that prints a contract, and a pointer through which the caller
-// sets the session argument.
+// showContract returns the run function of a command that prints a contract. It also returns a
+// pointer at which the caller must put the session argument of that command, before the function is
+// called.
 func showContract(j *job.Job) (func(cmd *cobra.Command, args []string) error, **job.SessionArg) {
 	s := new(*job.SessionArg)
 	return func(cmd *cobra.Command, args []string) error {

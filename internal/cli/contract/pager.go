@@ -90,7 +90,8 @@ store's: this command uses no store, and no settings but its flags.`,
 // pager collects garbage.
 const pagerGC = 400
 
-// explainPass adds to an error the name of the file that it is about.
+// explainPass adds to an error of a pass the name of the file with the cause: the history or the
+// contract.
 func explainPass(err error, history, contractFile string) error {
 	if e, ok := errors.AsType[*contract.SyntaxError](err); ok {
 		return &out.Error{Err: e, Kind: out.KindInput, File: contractFile}
@@ -165,8 +166,9 @@ func appendContract(ctx context.Context, now func() time.Time, path string, dry 
 	return pass, errors.Join(err, f.Close())
 }
 
-// appendLocked appends to an open contract file. If pass is not nil, it is the result of job for
-// an empty contract.
+// appendLocked appends the result of job to an open contract file, under a lock. The caller gives a
+// pass that is not nil if it has already called job for an empty contract; it is used if the file
+// is still empty.
 func appendLocked(ctx context.Context, now func() time.Time, f *os.File, pass *seed.Pass, job func([]byte) (*seed.Pass, error)) (_ *seed.Pass, err error) {
 	unlock, err := await(ctx, now, f)
 	if err != nil {
@@ -212,7 +214,7 @@ func await(ctx context.Context, now func() time.Time, f *os.File) (unlock func()
 		case ok:
 			return unlock, nil
 		case now().After(end):
-			return nil, fmt.Errorf("%s: %w: another process has locked it", f.Name(), store.ErrBusy)
+			return nil, fmt.Errorf("%s: %w: another process has locked the file: try again when it has ended", f.Name(), store.ErrBusy)
 		}
 		select {
 		case <-ctx.Done():

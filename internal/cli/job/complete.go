@@ -24,7 +24,8 @@ func (j *Job) Complete(cmd *cobra.Command, find func(a *Access) ([]cobra.Complet
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// AtMost returns a completion function that completes at most n arguments.
+// AtMost returns a completion function that calls complete for the first n arguments and offers
+// nothing for later ones.
 func AtMost(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) >= n {

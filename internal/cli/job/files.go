@@ -91,7 +91,7 @@ func (j *Job) Foreign(name string) error {
 			if !Within(resolved(j.Path(name)), resolved(j.Path(f))) {
 				continue
 			}
-			e := &out.Error{Text: name + ": the folder is that of the sessions of " + a.Title + "; carrel only adds new files there", Kind: out.KindRefused}
+			e := &out.Error{Text: name + ": the folder is that of the sessions of " + a.Title + ", where carrel replaces nothing: name a file in another folder", Kind: out.KindRefused}
 			if a.NewFile != nil {
 				e.Hint = "carrel export --as-new-session --to " + a.Format + " -o " + filepath.Dir(name)
 			}

@@ -95,7 +95,7 @@ func TestFilesThatMayBeWritten(t *testing.T) {
 	}
 	const (
 		there   = "the file exists; --force replaces it"
-		foreign = "the folder is that of the sessions of Claude Code; carrel only adds new files there"
+		foreign = "the folder is that of the sessions of Claude Code, where carrel replaces nothing: name a file in another folder"
 	)
 	for _, tt := range []struct {
 		o    Output

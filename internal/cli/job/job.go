@@ -129,8 +129,8 @@ func (j *Job) startJSON() error {
 	return err
 }
 
-// settle loads the settings. It does nothing for a completion request, because the flags of the
-// completed command are not parsed yet.
+// settle loads the settings. It does nothing if a shell asks for completions, because the flags of
+// the command on that line are not parsed yet.
 func (j *Job) settle(cmd *cobra.Command) (err error) {
 	if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
 		return nil
@@ -246,7 +246,8 @@ func Writes(cmd *cobra.Command, dryRun *bool) {
 	cmd.Flags().BoolP("yes", "y", false, "answer yes to every question")
 }
 
-// FlagOrFile returns the value of a flag, or the content of the file that another flag names.
+// FlagOrFile returns said, which is the value of flag, or the content of file, which fileFlag
+// names. It fails if both are given.
 func (j *Job) FlagOrFile(flag, said, fileFlag, file string) (string, error) {
 	if said != "" && file != "" {
 		return "", out.Usagef("%s and %s: use only one", flag, fileFlag)
@@ -267,8 +268,8 @@ func ParseTokens(flag, s string) (token.Count, error) {
 	return token.Count(n), nil
 }
 
-// ParseShare parses the share of a flag, such as 0.95 or 95%. It refuses more digits than a
-// millionth has, because rounding could cross a threshold.
+// ParseShare parses the value s of a flag that is a share, such as 0.95 or 95%. It refuses more
+// than six decimals, because rounding could cross a threshold.
 func ParseShare(flag, s string) (ratio.Ratio, error) {
 	bare, isPercent := strings.CutSuffix(s, "%")
 	places := 6

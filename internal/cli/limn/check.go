@@ -62,7 +62,7 @@ then, too. Only a run can check the kinds of values.`,
 	return cmd
 }
 
-// releaseOf returns the release that a flag names, or nil if profile is "".
+// releaseOf returns the release of the language that --profile names, or nil if profile is "".
 func releaseOf(profile string) (*limn.Release, error) {
 	if profile == "" {
 		return nil, nil //nolint:nilnil // nil means: check against no release

@@ -193,7 +193,7 @@ func wordsOf(f intent.Flag) string {
 	return strings.Join(words, " | ")
 }
 
-// partOf returns the slots and gaps of a further request.
+// partOf returns in words the slots and gaps of a further request in the same prompt.
 func partOf(part intent.FurtherRequest) string {
 	var all []string
 	for _, s := range part.Verb.Slots() {
@@ -348,7 +348,7 @@ type intentMiss struct {
 // share is below least percent.
 func scoreIntents(j *job.Job, file string, least float64) error {
 	if least < 0 || least > 100 {
-		return out.Usagef("--min: %g is no percentage", least)
+		return out.Usagef("--min: %g is no percentage from 0 to 100", least)
 	}
 	data, err := j.Read(file)
 	if err != nil {

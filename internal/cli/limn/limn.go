@@ -214,7 +214,9 @@ func (r *limnRun) file(ctx context.Context, name string, packs []*limn.Pack) err
 	return nil
 }
 
-// listen runs handlers on the values of the packs. An interrupt ends it without an error.
+// listen runs the handlers of the program on values from the sources of the packs, until a source
+// ends or ctx is done. An interrupt ends it without an error. spent says that the program has read
+// standard input to its end.
 func (r *limnRun) listen(ctx context.Context, spent bool) error {
 	opts := &adapter.Options{Input: r.in.r}
 	if spent {
@@ -231,7 +233,7 @@ func (r *limnRun) listen(ctx context.Context, spent bool) error {
 	return nil
 }
 
-// timed returns updates, and sets the clock of the run at each of them.
+// timed yields the given updates, and before each sets the time from which the run measures.
 func (r *limnRun) timed(updates iter.Seq[limn.LiveValue]) iter.Seq[limn.LiveValue] {
 	if updates == nil {
 		return nil
@@ -357,7 +359,8 @@ func ending(ctx context.Context, metadata map[string]any) string {
 	return "no source gives values any more"
 }
 
-// firing sets the prefix of the first line that a handler shows: why the handler fires.
+// firing sets the prefix of the first line that a handler shows. The prefix says why the handler
+// runs.
 func (r *limnRun) firing(metadata map[string]any) {
 	if n, ok := metadata["statement"].(int); !ok || n > 0 {
 		return

@@ -163,8 +163,8 @@ func (p *Page) aligned(t *Table) {
 	}
 }
 
-// Turned returns t with rows and columns exchanged, for a table of few rows and many numbers that
-// is too wide for a terminal.
+// Turned returns t with rows and columns exchanged. It is for a table that has few rows but too
+// many columns for a terminal.
 func (t *Table) Turned() *Table {
 	turned := &Table{Head: t.Head[:1:1]}
 	for _, r := range t.Rows {
@@ -234,7 +234,7 @@ func (p *Page) columns(t *Table) (lines [][]string, right []bool, widths []int) 
 	return lines, right[:most], widths[:most]
 }
 
-// style returns the color of a cell. The head counts as a line.
+// style returns the color of the cell in a line and column. The head is line 0.
 func (t *Table) style(line, column int) string {
 	if t.Head != nil {
 		if line == 0 {

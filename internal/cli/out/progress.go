@@ -38,7 +38,7 @@ func (o *Out) NewProgress() *Progress {
 	return p
 }
 
-// Step reports that done of the total steps of a job are done.
+// Step reports that a job has completed done of its total steps.
 func (p *Progress) Step(job string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -188,7 +188,7 @@ func wrapped(lines string, n int) string {
 	return trailing.Replace(b.String())
 }
 
-// trailing removes the blanks at which lines were broken.
+// trailing removes the blanks that are left at the ends of lines where a text was broken.
 var trailing = strings.NewReplacer("   \n", "\n", "  \n", "\n", " \n", "\n")
 
 // columnsPainted returns the columns of text that may contain color sequences.

@@ -57,7 +57,7 @@ func describeCredential(t *store.Credential, now time.Time) credentialInfo {
 func registrar(j *job.Job, a *job.Access, keyFile string) (*auth.Authority, error) {
 	credentials, ok := a.Store.(store.Credentials)
 	if !ok {
-		return nil, errors.New("this store keeps no credentials")
+		return nil, errors.New("this store keeps no credentials: name a file with --store")
 	}
 	var key *auth.Key
 	if keyFile != "" {

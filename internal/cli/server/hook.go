@@ -69,7 +69,7 @@ func answerHook(ctx context.Context, j *job.Job, args []string) error {
 	}
 	d := hook.Dialects(j.Getenv)[args[0]]
 	if d == nil {
-		return out.Usagef("hook: %q is no client with hooks: %s", args[0], hooked())
+		return out.Usagef("hook: %q is no client with hooks: want %s", args[0], hooked())
 	}
 	src, err := j.Sources()
 	if err != nil {

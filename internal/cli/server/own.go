@@ -70,9 +70,9 @@ func newOwner(j *job.Job, a *job.Access, readOnly bool) (*owner, error) {
 	return o, nil
 }
 
-// own returns the present session of the client at a call, and imports the session's transcript
-// up to now. The argument meta is the metadata of the call. A client can change its session while
-// it runs, so own is called for each call.
+// own returns the session that the client is in when it calls a tool, and first imports what the
+// session's transcript has that is not stored yet. meta is the metadata of the call. A client can
+// change its session while it runs, so own is called for each call.
 func (o *owner) own(ctx context.Context, meta map[string]any) (transcript.SessionID, error) {
 	b, err := o.bound(ctx, meta)
 	if err != nil {
@@ -86,7 +86,8 @@ func (o *owner) own(ctx context.Context, meta map[string]any) (transcript.Sessio
 	return o.sending(ctx, b.Session)
 }
 
-// recentCalls is how many of the client's last calls are searched for one of its conversation.
+// recentCalls is how many of the client's last calls [owner.sending] searches for one that a proxy
+// manages.
 const recentCalls = 50
 
 // sending returns the session whose window the proxy sends for the client, if a proxy manages it,
@@ -131,7 +132,7 @@ func (o *owner) bound(ctx context.Context, meta map[string]any) (*binding.Bindin
 	return o.take(said, path), nil
 }
 
-// take returns the binding for what a client said, with the path of its transcript.
+// take returns the binding to the session that the client named, with the path of its transcript.
 func (o *owner) take(said *binding.ClientSession, path string) *binding.Binding {
 	return &binding.Binding{Client: o.client, Session: said.Session, Transcript: path, Format: said.Format, Scope: o.Scope}
 }
@@ -173,7 +174,7 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 		return err
 	}
 	if in.Session != b.Session {
-		return fmt.Errorf("%w: the transcript of session %s names another session, %s", carrel.ErrPolicy, b.Session, in.Session)
+		return fmt.Errorf("%w: the transcript that the client named for session %s is that of session %s", carrel.ErrPolicy, b.Session, in.Session)
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ type ownProxy struct {
 // openProxy makes a proxy that records calls in a store, and listens.
 func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy, metrics *telemetry.Registry) (*ownProxy, error) {
 	if a.Settings.Offline() {
-		return nil, out.Hinted(fmt.Errorf("%w: offline: a proxy connects to providers", carrel.ErrPolicy), "leave --offline away, or unset CARREL_OFFLINE")
+		return nil, out.Hinted(fmt.Errorf("%w: offline: a proxy connects to providers, so turn offline off", carrel.ErrPolicy), "leave --offline away, or unset CARREL_OFFLINE")
 	}
 	law, err := lawOf(j, a, &set)
 	if err != nil {
@@ -170,7 +170,8 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 // staleCall is the age at which an open call is taken as abandoned.
 const staleCall = time.Hour
 
-// lawOf returns the rules by which calls are managed, or would be managed.
+// lawOf returns the options by which the proxy manages calls. A proxy that only observes uses them
+// to estimate what managing would have saved.
 func lawOf(j *job.Job, a *job.Access, set *config.Proxy) (*proxy.EpochOptions, error) {
 	o := &proxy.EpochOptions{Engine: a.Engine, Now: j.Clock(), Logger: j.Logger()}
 	if err := a.Settings.Epochs(set.Budget, o); err != nil {

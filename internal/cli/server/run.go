@@ -135,7 +135,7 @@ const (
 	varOpenCode  = "OPENCODE_CONFIG_CONTENT"
 )
 
-// chatGPT is the base URL for a login of Codex with ChatGPT in place of a key.
+// chatGPT is the base URL that Codex uses if the user logged in with ChatGPT instead of a key.
 const chatGPT = "https://chatgpt.com/backend-api/codex"
 
 // upstreams sets the upstreams to the base URLs that the agent would use without the proxy,
@@ -159,8 +159,8 @@ const (
 	loginChatGPT = "chatgpt"
 )
 
-// login returns how Codex is logged in. It looks only at which fields the login file has, not at
-// their values.
+// login returns how Codex is logged in. It looks only at the names of the fields in the login file,
+// not at their values.
 func (c *child) login() string {
 	home := c.getenv("CODEX_HOME")
 	if home == "" {

@@ -58,7 +58,7 @@ func enlist(j *job.Job, s *running) (release func() error, err error) {
 	}
 	unlock, ok, err := job.TryLock(f)
 	if err == nil && !ok {
-		err = fmt.Errorf("%s: %w: another process has locked it", f.Name(), store.ErrBusy)
+		err = fmt.Errorf("record the server in %s: %w: another process has locked the file", f.Name(), store.ErrBusy)
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(f.Name()), f.Close())
@@ -153,7 +153,7 @@ func (s *running) stop(ctx context.Context) error {
 		err = job.Terminate(p)
 	}
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("server %d: %w", s.PID, err)
+		return fmt.Errorf("stop server %d: %w", s.PID, err)
 	}
 	tick := time.NewTicker(endPause)
 	defer tick.Stop()
@@ -163,7 +163,7 @@ func (s *running) stop(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("server %d has not ended yet: %w", s.PID, ctx.Err())
+			return fmt.Errorf("server %d has not ended yet, see carrel ps: %w", s.PID, ctx.Err())
 		case <-tick.C:
 		}
 	}

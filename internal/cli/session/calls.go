@@ -190,7 +190,8 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 	}
 }
 
-// printWould prints what managing would have changed for calls that were not managed.
+// printWould prints an estimate for the calls that the proxy only passed on: how many tokens they
+// might have had if the proxy had managed them.
 func printWould(p *out.Page, w *api.UnmanagedTally) {
 	if w.Calls == 0 {
 		return
@@ -231,7 +232,8 @@ func managedWord(managed bool) string {
 	return "as it came"
 }
 
-// compared compares the tokens of managed conversations with those of held-out ones.
+// compared compares the tokens of conversations that the proxy managed with those of the
+// conversations that it left alone for comparison (--holdout).
 func compared(r *carrel.ReportResult) string {
 	m, h := &r.Managed, &r.Holdout
 	if m.Sessions == 0 || h.Sessions == 0 {

@@ -165,7 +165,7 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 		fl.out.File = "-"
 	}
 	if n := fl.toStdout(); n > 1 || n > 0 && j.JSON != "" && !req.DryRun {
-		return out.Usagef("standard output holds one thing: of -o -, --summary, --state -, --todos-out - and --json give one")
+		return out.Usagef("-o -, --summary, --state -, --todos-out - and --json: only one can be standard output")
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func parseLeast(flag, s string) (*ratio.Ratio, error) {
 	}
 	r, err := job.ParseShare(flag, s)
 	if r > ratio.One {
-		err = out.Usagef("%s: %q is above 1", flag, s)
+		err = out.Usagef("%s: %q is above 1: give a share from 0 to 1", flag, s)
 	}
 	return &r, err
 }

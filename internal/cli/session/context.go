@@ -70,7 +70,7 @@ interrupted; with --json or into a pipe it prints one line for each change.`,
 	return cmd
 }
 
-// A part is a part of the window as it is shown.
+// A part is a part of the window that the command shows, such as the system text.
 type part struct {
 	name, what string
 	letter     byte // letter in the bar; 0 if the part is not in the bar

@@ -61,7 +61,8 @@ a block that came back is not listed. Blocks that an import added are only count
 	return cmd
 }
 
-// momentWords describes a moment.
+// momentWords describes a moment of a session: its revision, the kind of change that made the
+// revision, and the size of the window.
 func momentWords(p *out.Page, m *api.SessionMoment) string {
 	window := "unknown"
 	if m.Window != nil {
@@ -107,7 +108,7 @@ func printSessionDelta(p *out.Page, d *carrel.SessionDelta) {
 	p.Table(t)
 }
 
-// becameWords describes the change of a block.
+// becameWords describes in words how a block changed, such as "live → stub" or "pinned".
 func becameWords(b *api.BlockDelta) string {
 	switch {
 	case b.From == "" && b.Pinned != nil && *b.Pinned:

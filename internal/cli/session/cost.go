@@ -82,8 +82,8 @@ cost.`,
 	return cmd
 }
 
-// printCost prints the cost of sessions: with the breaks of the cache if one is true, else with a
-// table of the sessions.
+// printCost prints the cost of sessions. If one is true, r is about a single session, and printCost
+// adds its breaks of the cache; otherwise it adds a table of the sessions.
 func printCost(p *out.Page, r *carrel.CostResult, one bool, now time.Time) {
 	b := &r.Total
 	parts := &out.Table{Head: []string{"part", "tokens", "of the prompts", "cost"}}
@@ -123,7 +123,7 @@ func printCost(p *out.Page, r *carrel.CostResult, one bool, now time.Time) {
 	printMissing(p, r)
 }
 
-// managedWords says what calls might have cost with managed windows.
+// managedWords says what calls might have cost if the proxy had managed their windows.
 func managedWords(m *carrel.ManagedCost) string {
 	return fmt.Sprintf("managed, it might have been %v to %v, with %s: an estimate and no promise, see carrel cost --help", m.Least, m.Most, out.Count(m.Epochs, "epoch"))
 }

@@ -104,7 +104,7 @@ func beginSession(ctx context.Context, j *job.Job, a *job.Access, req *carrel.Ex
 		req.To = agent.Format
 	}
 	if agent == nil || agent.NewFile == nil {
-		return nil, out.Usagef("--as-new-session: no agent resumes a session of the format %s", req.To)
+		return nil, out.Usagef("--as-new-session: no agent resumes a session of the format %s: give --to with the format of an agent", req.To)
 	}
 	n := &agents.New{Env: j.Getenv, Now: j.Clock()()}
 	if to.ToFile() {

@@ -77,7 +77,7 @@ func (in *importer) do(ctx context.Context, args []string) error {
 	case in.watches && slices.Contains(args, "-"):
 		return out.Usagef("--watch: standard input cannot be watched")
 	case in.watches && in.dry:
-		return out.Usagef("--watch and --dry-run exclude each other")
+		return out.Usagef("--watch and --dry-run: use only one")
 	}
 	var err error
 	if in.since, err = parseSince(in.after, in.j.Clock()()); err != nil {
@@ -115,7 +115,7 @@ func (in *importer) files(args []string) ([]job.File, error) {
 	for _, s := range in.stores {
 		found, err := s.agent.Sessions(s.folder)
 		if err != nil {
-			return nil, fmt.Errorf("sessions of %s: %w", s.agent.Title, err)
+			return nil, fmt.Errorf("find the sessions of %s: %w", s.agent.Title, err)
 		}
 		for _, f := range found {
 			files = append(files, job.File{Source: f})
@@ -136,7 +136,7 @@ func stores(j *job.Job) (there []folderOf, err error) {
 	for _, a := range agents.All() {
 		folders, err := a.Folders(j.Getenv)
 		if err != nil {
-			return nil, fmt.Errorf("sessions of %s: %w", a.Title, err)
+			return nil, fmt.Errorf("find the sessions of %s: %w", a.Title, err)
 		}
 		for _, f := range folders {
 			looked = append(looked, f)
@@ -146,7 +146,10 @@ func stores(j *job.Job) (there []folderOf, err error) {
 		}
 	}
 	if there == nil {
-		return nil, &out.Error{Text: "import: no agent keeps sessions here: there is none of " + strings.Join(looked, ", "), Kind: out.KindInput}
+		return nil, &out.Error{
+			Text: "import: no agent keeps sessions here: none of these folders exists: " + strings.Join(looked, ", "),
+			Kind: out.KindInput, Hint: "name the files or folders to import",
+		}
 	}
 	return there, nil
 }

@@ -79,7 +79,7 @@ func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.Blo
 	if after != "" {
 		at := slices.IndexFunc(blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), after) })
 		if at < 0 {
-			return nil, fmt.Errorf("block %s: %w", after, store.ErrNotFound)
+			return nil, fmt.Errorf("find block %s: %w", after, store.ErrNotFound)
 		}
 		blocks = blocks[at+1:]
 	}

@@ -347,8 +347,7 @@ problem, the exit code is 1.`,
 	}
 }
 
-// shownRefusals is how many probes are listed for a person if a compression is
-// refused.
+// shownRefusals is how many missed probes an error lists for a person if a compression is refused.
 const shownRefusals = 10
 
 // PrintProbes prints the attempts of a refused compression, and the probes that the last attempt

@@ -116,8 +116,9 @@ func printTrigger(j *job.Job, res *carrel.TriggerResult) error {
 	return nil
 }
 
-// read returns the trigger from settings and flags, the context window if it is given, and the
-// load from the flags, or a nil load if the flags have no figures and a session is asked about.
+// read returns the trigger from settings and flags, the size of the context window or 0 if none is
+// given, and the load from the flags. The load is nil if the flags have no figures, so that the
+// command is about a stored session.
 func (in *gauge) read(cmd *cobra.Command, j *job.Job) (*pager.Trigger, *pager.Load, token.Count, error) {
 	settings, err := j.Settings()
 	if err != nil {
@@ -156,7 +157,8 @@ func (in *gauge) read(cmd *cobra.Command, j *job.Job) (*pager.Trigger, *pager.Lo
 	return t, load, window, err
 }
 
-// figures sets in load how full a window is by the flags, and reports whether the flags say so.
+// figures sets in load how full the window is, as far as the flags say, and in t the profile that
+// fits the flags. It reports whether the flags say how full the window is.
 func (in *gauge) figures(cmd *cobra.Command, t *pager.Trigger, load *pager.Load) (given bool, err error) {
 	set := func(flag string) bool { return cmd.Flags().Changed(flag) }
 	counted := set("tokens") || set("iterations")

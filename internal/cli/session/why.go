@@ -147,10 +147,12 @@ func printAccount(p *out.Page, w *carrel.WhyAccount) {
 	}
 }
 
-// timesWords formats a worth as a multiple of the mean.
+// timesWords formats the worth of a unit of an account, which is a multiple of the mean worth, such
+// as "2.5×".
 func timesWords(r ratio.Ratio) string { return r.Short() + "×" }
 
-// unitWords says how many tokens a unit costs, and which target would bring it back.
+// unitWords says how many tokens a unit of an account costs, and with which --target of compress it
+// would be in the account.
 func unitWords(u *carrel.WhyUnit) string {
 	words := out.Count(int(u.Tokens), "token")
 	if u.In != "" {

@@ -7,7 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A feature has the words for the bins of a feature of [facts.Model].
+// A feature has the words for the values of a feature of [facts.Model]. The model calls a value, or
+// a range of values, a bin.
 type feature struct {
 	any  string            // for bins that are numbers; %s is the bin
 	bins map[string]string // for the other bins
@@ -18,7 +19,8 @@ func yesOrNo(where string) feature {
 	return feature{bins: map[string]string{"yes": where, "no": "not " + where}}
 }
 
-// shared returns the words for what a text has in common with the tasks and plans.
+// shared returns the words for a feature that counts what a text has in common with the tasks and
+// plans of the session. The words begin with what, such as "shares".
 func shared(what string) feature {
 	return feature{what + " %s bits with what was asked for or planned", map[string]string{
 		"0": what + " nothing with what was asked for or planned", "more": what + " much with what was asked for or planned",
@@ -134,8 +136,9 @@ var features = lazy.Value[map[string]feature]{Make: func() map[string]feature {
 	}
 }}
 
-// sayReason returns a reason in words, with a sign that says whether it speaks for or against. It
-// uses the name of a feature that has no words.
+// sayReason returns a reason in words. The sign before it is + if the reason makes it more likely
+// that the text is needed again, and − if less likely. For a feature without words it prints the
+// feature's name.
 func sayReason(r facts.Contribution) string {
 	sign := "+ "
 	if r.Weight < 0 {
@@ -151,7 +154,7 @@ func sayReason(r facts.Contribution) string {
 	return sign + r.Feature + " " + r.Bin
 }
 
-// strongest is how many reasons are printed.
+// strongest is how many reasons becauseWords returns at most.
 const strongest = 3
 
 // becauseWords returns the strongest reasons in words. It prints equal words once, since several

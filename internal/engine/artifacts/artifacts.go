@@ -58,7 +58,7 @@ func (e *Artifacts) get(ctx context.Context, scope governance.Scope, req *api.Ge
 	live := a.Status == store.StatusLive && !stacks.Expired(a, e.Now())
 	if a.Source == "" || a.Source == stacks.SourceStash {
 		if req.Refetch {
-			return nil, fmt.Errorf("%w: the artifact has no source to fetch", api.ErrRequest)
+			return nil, fmt.Errorf("%w: the artifact has no source to fetch: leave out refetch", api.ErrRequest)
 		}
 	} else if live || req.Refetch {
 		pages := []*stacks.Resident{p}
@@ -194,7 +194,7 @@ func (e *Artifacts) Restore(ctx context.Context, scope governance.Scope, req *ap
 
 // notPossible returns the error that an artifact has the wrong status for an operation.
 func notPossible(a *store.Artifact) error {
-	return fmt.Errorf("%w: artifact %s is %s", api.ErrRequest, a.ID, a.Status)
+	return fmt.Errorf("%w: artifact %s is %s, so this cannot be done", api.ErrRequest, a.ID, a.Status)
 }
 
 // Refute marks artifacts as wrong, with everything derived from them: no context uses them any
@@ -237,9 +237,9 @@ func (e *Artifacts) named(ctx context.Context, scope governance.Scope, ids []str
 	}
 }
 
-// restate sets the status of each artifact of a family to the result of the function status. An
-// artifact for which status returns "" stays the same. If status fails for one artifact, none is
-// changed.
+// restate sets the status of some artifacts and of everything derived from them, which the function
+// family returns. The new status of each is the result of the function status; "" means that the
+// artifact stays the same. If status fails for one artifact, none is changed.
 func (e *Artifacts) restate(ctx context.Context, scope governance.Scope, op string, family func() (*stacks.Family, error), status func(*store.Artifact) (store.Status, error)) (*api.RemovalResult, error) {
 	return base.Retry(ctx, func() (*api.RemovalResult, error) {
 		f, err := family()
@@ -269,7 +269,8 @@ func (e *Artifacts) restate(ctx context.Context, scope governance.Scope, op stri
 	})
 }
 
-// removal describes what happens to a family.
+// removal returns the result of an operation on a family, that is, on some artifacts and everything
+// derived from them.
 func (e *Artifacts) removal(ctx context.Context, scope governance.Scope, f *stacks.Family) (*api.RemovalResult, error) {
 	res := &api.RemovalResult{Artifacts: []store.ArtifactID{}, Derived: len(f.Rows) - f.Named}
 	for i := range f.Rows {

@@ -83,7 +83,7 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 		}
 	}
 	if req.Known {
-		return nil, fmt.Errorf("%w: the output is not in the stash", store.ErrNotFound)
+		return nil, fmt.Errorf("%w: the output is not in the stash: stash it without known", store.ErrNotFound)
 	}
 	out, err := e.PutAll(ctx, scope, []*api.NewArtifact{put}, func(string) string { return stacks.SourceStash })
 	if err != nil {
@@ -92,7 +92,8 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 	return stashed(p, out[0], false), nil
 }
 
-// messagesOf decodes the messages of parts of a conversation.
+// messagesOf decodes parts of a conversation, each on its own, and returns their messages in order.
+// It skips a part that it cannot decode.
 func messagesOf(format string, parts [][]byte) ([]transcript.Message, error) {
 	f, err := hold.FormatNamed(format)
 	if err != nil {

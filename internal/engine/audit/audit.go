@@ -56,8 +56,9 @@ type checking struct {
 	problems []string
 }
 
-// found records err as a problem with a thing if the store is at fault, and returns any other
-// error, such as a busy store or a timeout.
+// found handles the error of a check. If err says that the store is damaged, found records it as a
+// problem of what format and args name, and returns nil. It returns any other error, such as that
+// of a busy store or a timeout.
 func (c *checking) found(err error, scope governance.Scope, format string, args ...any) error {
 	for _, kind := range []error{store.ErrCorrupt, store.ErrNotFound, store.ErrGone, api.ErrIntegrity, api.ErrFormat} {
 		if errors.Is(err, kind) {
@@ -103,7 +104,7 @@ func (c *checking) artifact(ctx context.Context, scope governance.Scope, a *stor
 		return nil
 	}
 	if err == nil && (int64(len(p.Text)) != a.Bytes || a.Address != "" && a.Address != stacks.Address(scope, a.Source, []byte(p.Text))) {
-		err = fmt.Errorf("%w: artifact %s has another text than it was stored with", store.ErrCorrupt, a.ID)
+		err = fmt.Errorf("%w: the text of artifact %s is not the one that it was stored with", store.ErrCorrupt, a.ID)
 	}
 	return err
 }
@@ -115,7 +116,7 @@ func (c *checking) settled(ctx context.Context, scope governance.Scope, h *store
 		now, headErr := c.Store.Head(ctx, scope, h.ID)
 		if headErr != nil || now.Revision == h.Revision {
 			if err != nil {
-				err = fmt.Errorf("session %s: %w", h.ID, err)
+				err = fmt.Errorf("check session %s: %w", h.ID, err)
 			}
 			return err
 		}
@@ -146,7 +147,7 @@ func (c *checking) session(ctx context.Context, scope governance.Scope, head *st
 	}
 	for i := range h.Rows {
 		if err := c.block(ctx, scope, h, i, decided); err != nil {
-			return fmt.Errorf("block %s: %w", h.Rows[i].ID, err)
+			return fmt.Errorf("check block %s: %w", h.Rows[i].ID, err)
 		}
 	}
 	if m, err := c.MeterFor(h.Session, h.Head.Encoding); err == nil && h.Head.Format != "" {
@@ -155,7 +156,7 @@ func (c *checking) session(ctx context.Context, scope governance.Scope, head *st
 			want += h.Rows[i].Window
 		}
 		if want != h.Head.Window {
-			return fmt.Errorf("%w: its window has %d tokens, its head says %d", store.ErrCorrupt, want, h.Head.Window)
+			return fmt.Errorf("%w: its window has %d tokens, but %d are recorded", store.ErrCorrupt, want, h.Head.Window)
 		}
 	}
 	h.Window(h.Rows, stubs, h.Summary)
@@ -169,7 +170,8 @@ type decided struct {
 	imported bool // the session was imported after the decision
 }
 
-// decisions returns the last decision about each block of a session that was moved.
+// decisions returns the last decision in the journal about each block of a session, for the blocks
+// about which there is one.
 func (c *checking) decisions(ctx context.Context, scope governance.Scope, id transcript.SessionID) (map[transcript.BlockID]decided, error) {
 	last := make(map[transcript.BlockID]decided)
 	for entry, err := range c.Store.Entries(ctx, scope, id, 0) {
@@ -209,10 +211,10 @@ func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Sn
 		return err
 	}
 	if !bytes.Equal(bytes.Join(bodies, nil), h.Session.RawBlock(&h.Blocks[i])) || len(r.Cells) == 0 {
-		return fmt.Errorf("%w: its cells are not those at its place in the conversation", store.ErrCorrupt)
+		return fmt.Errorf("%w: the texts of its cells are not at its place in the conversation", store.ErrCorrupt)
 	}
 	if r.Kind != h.Blocks[i].Kind || !slices.Equal(r.Tools, hold.ToolNames(h.Session.Messages, &h.Blocks[i])) {
-		return fmt.Errorf("%w: its bytes differ from those of the conversation", store.ErrCorrupt)
+		return fmt.Errorf("%w: the kind or the tools recorded for it are not those of its bytes", store.ErrCorrupt)
 	}
 	is := decided{form: pager.Form(r.Form), stub: r.Stub}
 	want, moved := all[r.ID]
@@ -222,7 +224,7 @@ func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Sn
 		allowed = allowed && moved || asImported
 	}
 	if !allowed || hold.State(is.form) != r.State {
-		return fmt.Errorf("%w: it is %s, in the form %s: the journal says otherwise", store.ErrCorrupt, r.State, r.Form)
+		return fmt.Errorf("%w: it is %s, in the form %s, but the journal says otherwise", store.ErrCorrupt, r.State, r.Form)
 	}
 	return nil
 }

@@ -231,7 +231,7 @@ func (o Options) Complete() (Options, error) {
 		}
 	}
 	if c.Cuts.Evict > c.Cuts.Retain {
-		return Options{}, fmt.Errorf("evict cut %v is above retain cut %v", c.Cuts.Evict, c.Cuts.Retain)
+		return Options{}, fmt.Errorf("the evict cut %v is above the retain cut %v: lower it", c.Cuts.Evict, c.Cuts.Retain)
 	}
 	return c, nil
 }
@@ -246,14 +246,15 @@ func (e *opError) Error() string { return e.op + ": " + e.err.Error() }
 
 func (e *opError) Unwrap() error { return e.err }
 
-// During adds op to an error. Each exported method defers it once.
+// During adds the operation op to the error at errp, if there is one. Each exported method of the
+// engine defers it once.
 func During(op string, errp *error) {
 	if *errp != nil {
 		*errp = &opError{op, *errp}
 	}
 }
 
-// attempts is the most times that a job runs while other writers are faster.
+// attempts is how often [Retry] runs a job at most, if another writer was faster each time.
 const attempts = 3
 
 // Retry runs a job until it does not conflict with another writer, at most [attempts] times, and
@@ -278,8 +279,8 @@ func (e *Base) Capacity(model string) token.Count {
 // Now returns the time in UTC, truncated to milliseconds, which every store keeps exactly.
 func (e *Base) Now() time.Time { return e.Opts.Now().UTC().Truncate(time.Millisecond) }
 
-// Apply writes a change of the session that head is of, with an entry for its journal, and
-// returns the id of the entry.
+// Apply writes a change of a session, with an entry for its journal, and returns the id of the
+// entry. head is the head of the session at the revision that the change is made for.
 func (e *Base) Apply(ctx context.Context, scope governance.Scope, head *store.Head, c *store.Change, op string, data any) (string, error) {
 	var err error
 	if c.Entry, err = e.Entry(scope, head, op, data); err != nil {
@@ -289,7 +290,8 @@ func (e *Base) Apply(ctx context.Context, scope governance.Scope, head *store.He
 	return c.Entry.ID, err
 }
 
-// Entry returns a journal entry for the change of a session after its revision.
+// Entry returns a journal entry for the next change of a session. head is the head of the session
+// before the change.
 func (e *Base) Entry(scope governance.Scope, head *store.Head, op string, data any) (store.Entry, error) {
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -306,7 +308,7 @@ func (e *Base) ReadCell(ctx context.Context, scope governance.Scope, id store.Ce
 	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{id}) {
 		return c, err
 	}
-	return nil, fmt.Errorf("cell %s: %w", id, store.ErrNotFound)
+	return nil, fmt.Errorf("read cell %s: %w", id, store.ErrNotFound)
 }
 
 // ReadCells reads cells and yields for each, in order, the cell or a [store.ErrGone] if it was
@@ -322,7 +324,7 @@ func (e *Base) ReadCells(ctx context.Context, scope governance.Scope, ids []stor
 				}
 			}
 			if at == before {
-				yield(nil, fmt.Errorf("cell %s: %w", ids[at], store.ErrNotFound))
+				yield(nil, fmt.Errorf("read cell %s: %w", ids[at], store.ErrNotFound))
 				return
 			}
 		}

@@ -68,7 +68,7 @@ func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, e
 	}
 	switch {
 	case limit < 0:
-		return nil, "", &api.FieldError{Field: "limit", Text: "is below 0"}
+		return nil, "", &api.FieldError{Field: "limit", Text: "is below 0: want 0 or more"}
 	case after != "":
 		items, err = l.rest(after, most)
 	default:
@@ -84,8 +84,8 @@ func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, e
 	return List(items), next, err
 }
 
-// rest returns the entries behind a cursor: at least most of them if there are as many, or all if
-// most is 0.
+// rest returns the entries behind the cursor after. It may stop when it has returned most entries;
+// 0 means that it returns all.
 func (l *Listing[T, K]) rest(after string, most int) ([]T, error) {
 	key, err := l.open(after)
 	if err != nil {
@@ -120,7 +120,7 @@ func (l *Listing[T, K]) seal(key K) (string, error) {
 }
 
 func (l *Listing[T, K]) open(cursor string) (key K, err error) {
-	invalid := &api.FieldError{Field: "after", Text: "is no cursor of this list"}
+	invalid := &api.FieldError{Field: "after", Text: "is no cursor of this list: give one that the page before has returned"}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(data) < checkSize {
 		return key, invalid

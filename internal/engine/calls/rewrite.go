@@ -81,7 +81,7 @@ func checkRewrite(req *api.KeepRewriteRequest) error {
 	case req.Kind != store.RewriteHead && req.Kind != store.RewriteMessage:
 		return &api.FieldError{Field: "kind", Text: fmt.Sprintf("is %q: it is head or message", req.Kind)}
 	case req.Epoch < 0 || req.Messages < 1:
-		return &api.FieldError{Field: "messages", Text: "a rewrite is of an epoch from 0 on and stands for at least one message"}
+		return &api.FieldError{Field: "messages", Text: "wants at least one message, and an epoch of 0 or more"}
 	case !json.Valid(req.Data):
 		return &api.FieldError{Field: "data", Text: "is not JSON"}
 	}
@@ -147,13 +147,13 @@ func (e *Calls) NewEpoch(ctx context.Context, scope governance.Scope, req *api.N
 
 	switch {
 	case req.Epoch < 1:
-		return nil, &api.FieldError{Field: "epoch", Text: "is below 1: before the first head nothing was in place of anything"}
+		return nil, &api.FieldError{Field: "epoch", Text: "is below 1: the first head begins epoch 1"}
 	case req.Chain == digest.Digest{}:
 		return nil, &api.FieldError{Field: "chain", Text: "is missing"}
 	}
 	came, err := readBody(req.Data)
 	if err != nil {
-		return nil, fmt.Errorf("%w: data: %w", api.ErrRequest, err)
+		return nil, fmt.Errorf("%w: read the messages in data: %w", api.ErrRequest, err)
 	}
 	in, err := e.Import(ctx, scope, &api.ImportRequest{Name: req.Name, Format: req.Format, Data: req.Data, Rewind: true, Compaction: req.Compaction})
 	if err != nil {
@@ -212,7 +212,7 @@ func readBody(data []byte) (*body, error) {
 			continue
 		}
 		if b.key != "" || doc.Kind(member) != rawjson.Array {
-			return nil, fmt.Errorf("%s is not its one list of messages", key)
+			return nil, fmt.Errorf("want one list of messages, but %s is another list or no list", key)
 		}
 		b.key, b.list = key, doc.Raw(member)
 		for range doc.Children(member) {

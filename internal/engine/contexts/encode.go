@@ -52,9 +52,9 @@ func encode(src *source, f *fitted) (*encoded, error) {
 	return &encoded{data: out.Data, spans: out.Spans, losses: slices.Concat(f.losses, out.Losses)}, nil
 }
 
-// start returns how many entries of the window come before the other parts of a context: the
-// system text and, if the provider compacted the conversation, everything up to the compaction,
-// because the provider reads nothing before it.
+// start returns how many entries of the window come before the other parts of a context. These are
+// the entries with system text. If the provider compacted the conversation, they are all entries up
+// to the last compaction, because the provider reads nothing before a compaction.
 func start(src *source, w *transcript.Window) int {
 	at := 0
 	for at < len(w.Entries) && w.Entries[at].Role == transcript.RoleSystem {
@@ -77,7 +77,8 @@ func start(src *source, w *transcript.Window) int {
 	return at
 }
 
-// inHead reports whether part i stands before the window, as pins and the notice before them do.
+// inHead reports whether part i stands before the window of the session. Pins do, and so does the
+// notice before the first pin.
 func (f *fitted) inHead(i int) bool {
 	return f.parts[i].kind == manifest.KindPin ||
 		f.parts[i].kind == manifest.KindNotice && i+1 < len(f.parts) && f.parts[i+1].kind == manifest.KindPin

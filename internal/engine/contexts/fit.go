@@ -42,12 +42,12 @@ type measured struct {
 	system  string
 	query   string
 	pins    []selected
-	winners []selected               // in the order of the request
+	winners []selected               // artifacts that triage selected, in the order of request
 	shorter []map[token.Count]string // for each winner: shorter forms, by their tokens
 	left    []manifest.Item
 }
 
-// noticeText explains the fences of artifacts to the model.
+// noticeText explains to the model the fences, the marks around the text of each artifact.
 var noticeText = assembly.Preamble()
 
 // fit measures all candidates, lets package assembly choose, and makes the parts.
@@ -110,8 +110,8 @@ func (e *Contexts) measure(src *source, chosen *selection) *measured {
 	return m
 }
 
-// distinct returns the usable picks whose text no other pick has, and records why the others are
-// left out.
+// distinct returns the picks that can be used, except those with the same text as an earlier pick
+// or as one of others. It records for each of the remaining picks why it is left out.
 func (m *measured) distinct(picks, others []selected) []selected {
 	seen := make(map[string]bool)
 	for i := range others {
@@ -236,8 +236,8 @@ func (p *selected) part(kind manifest.Kind, reason manifest.Reason, short string
 	return pt
 }
 
-// shorten returns a shorter form of an artifact, with its fence at most limit tokens, and its
-// tokens, or 0 if there is none.
+// shorten returns a shorter form of an artifact and the tokens of that form. With its fence the
+// form has at most limit tokens. If no form is so short, shorten returns 0 tokens.
 func (p *selected) shorten(form assembly.Shortener, terms []string, limit token.Count, counter token.Counter) (string, token.Count) {
 	s := p.page.FenceSource()
 	s.Tokens = p.page.Tokens(counter)

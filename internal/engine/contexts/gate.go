@@ -22,7 +22,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Bind binds a verdict to a text, a scope and the present policy.
+// Bind sets the fields of a verdict that say what it is about: the text, the scope and the policy
+// in use.
 func (e *Contexts) Bind(v *assembly.Verdict, scope governance.Scope, text string) {
 	v.Content, v.Scope, v.Policy = digest.Of([]byte(text)), string(scope), e.PolicyName
 }
@@ -185,7 +186,7 @@ func (e *Contexts) noteGate(ctx context.Context, scope governance.Scope, manifes
 type prompted struct {
 	id        string // id of the manifest
 	texts     []string
-	memories  []string // those of texts that are memories
+	memories  []string // the elements of texts that come from memories
 	artifacts []store.ArtifactID
 	cells     []store.CellID // sorted
 }
@@ -226,7 +227,7 @@ func (e *Contexts) prompted(ctx context.Context, scope governance.Scope, id stri
 	return p, nil
 }
 
-// addFrom adds artifacts that were not in the context.
+// addFrom adds to p the artifacts with the given ids, which need not have been in the context.
 func (e *Contexts) addFrom(ctx context.Context, scope governance.Scope, p *prompted, ids []store.ArtifactID) error {
 	for _, id := range ids {
 		a, err := e.FindArtifact(ctx, scope, string(id), false)
@@ -284,7 +285,7 @@ func unfence(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// remembered reports whether a live memory has the same text, ignoring case and white space.
+// remembered reports whether a live memory has the given text, ignoring case and white space.
 func (e *Contexts) remembered(ctx context.Context, scope governance.Scope, text string) (bool, error) {
 	now := e.Now()
 	a, err := e.sameText(ctx, scope, text, func(a store.Artifact) bool {
@@ -293,16 +294,16 @@ func (e *Contexts) remembered(ctx context.Context, scope governance.Scope, text 
 	return a != nil, err
 }
 
-// isMemory reports whether a class is one of memories.
+// isMemory reports whether the artifacts of a class are memories.
 func isMemory(c provenance.Class) bool { return c == provenance.Memory || c == provenance.Verified }
 
-// waiting returns the memory with the same text that waits for a review, or nil.
+// waiting returns the memory that has the given text and waits for a review, or nil.
 func (e *Contexts) waiting(ctx context.Context, scope governance.Scope, text string) (*store.Artifact, error) {
 	return e.sameText(ctx, scope, text, func(a store.Artifact) bool { return a.Status == store.StatusHeld })
 }
 
-// sameText returns an artifact with the same text, ignoring case and white space, for which holds
-// returns true, or nil.
+// sameText returns an artifact that has the given text, ignoring case and white space, and for
+// which holds returns true. It returns nil if there is none.
 func (e *Contexts) sameText(ctx context.Context, scope governance.Scope, text string, holds func(store.Artifact) bool) (*store.Artifact, error) {
 	found, err := e.Store.Pick(ctx, scope, &store.Pick{Address: stacks.Address(scope, "", []byte(text))}, 100)
 	if err != nil {

@@ -90,10 +90,10 @@ func (e *Contexts) ofContext(ctx context.Context, scope governance.Scope, id str
 	}
 	sealed, err := manifest.Parse(m.Body)
 	if err == nil && !sealed.Seal().Equal(m.Seal) {
-		err = errors.New("its seal differs from the recorded one")
+		err = errors.New("the seal of the document differs from the recorded one")
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: manifest %s: %w", api.ErrIntegrity, id, err)
+		return nil, nil, fmt.Errorf("%w: read manifest %s: %w", api.ErrIntegrity, id, err)
 	}
 	return m, sealed, nil
 }
@@ -120,7 +120,7 @@ func (e *Contexts) manifestID(ctx context.Context, scope governance.Scope, id st
 	}
 	switch len(found) {
 	case 0:
-		return "", api.About(api.SubjectManifest, fmt.Errorf("manifest %s: %w", id, store.ErrNotFound))
+		return "", api.About(api.SubjectManifest, fmt.Errorf("find manifest %s: %w", id, store.ErrNotFound))
 	case 1:
 		return found[0], nil
 	}
@@ -153,7 +153,7 @@ func (e *Contexts) VerifyManifest(ctx context.Context, scope governance.Scope, r
 		return nil, err
 	}
 	if err := sealed.Verify(); err != nil {
-		return nil, fmt.Errorf("%w: manifest %s: %w", api.ErrIntegrity, m.ID, err)
+		return nil, fmt.Errorf("%w: verify manifest %s: %w", api.ErrIntegrity, m.ID, err)
 	}
 	res := &api.VerifyResult{Manifest: m.ID, Seal: m.Seal.String(), Redacted: sealed.Redacted()}
 	if c, err := e.SealedCall(ctx, scope, m.ID); !errors.Is(err, store.ErrNotFound) {
@@ -187,13 +187,13 @@ func (e *Contexts) verifyCall(ctx context.Context, scope governance.Scope, c *re
 		}
 		before, err := e.SealedCall(ctx, scope, s.Cell)
 		if err != nil {
-			return fmt.Errorf("segment %d was sent by %s before: %w", i+1, s.Cell, err)
+			return fmt.Errorf("segment %d was sent before by call %s, whose manifest cannot be read: %w", i+1, s.Cell, err)
 		}
 		if err := before.Sealed.Verify(); err != nil {
-			return fmt.Errorf("%w: manifest of %s, which segment %d refers to: %w", api.ErrIntegrity, s.Cell, i+1, err)
+			return fmt.Errorf("%w: verify the manifest of call %s, which segment %d refers to: %w", api.ErrIntegrity, s.Cell, i+1, err)
 		}
 		if chain, _ := before.Ends(); chain.String() != s.Ref {
-			return fmt.Errorf("%w: segment %d is not what %s sent", api.ErrIntegrity, i+1, s.Cell)
+			return fmt.Errorf("%w: segment %d is not what call %s sent", api.ErrIntegrity, i+1, s.Cell)
 		}
 	}
 	res.Output = true
@@ -253,7 +253,7 @@ func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *
 			c, err, _ := next()
 			switch {
 			case errors.Is(err, store.ErrGone):
-				gone = fmt.Errorf("segment %d, %s %s: %w", i+1, it.Kind, it.Ref, err)
+				gone = fmt.Errorf("segment %d, %s %s, was purged: %w", i+1, it.Kind, it.Ref, err)
 				res.Erased++
 			case err != nil:
 				return nil, err

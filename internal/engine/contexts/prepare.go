@@ -82,9 +82,9 @@ func (e *Contexts) openSession(ctx context.Context, src *source) error {
 	return waiting(src.opened.window)
 }
 
-// open returns the window that goes into the context. It removes thinking that the provider may
-// bind to the text before it, as carrel.Engine.Export does, because the context may put other
-// text there.
+// open returns the window that goes into the context. Like carrel.Engine.Export, it removes
+// thinking that is valid only behind the text that preceded it, because the context may have other
+// text before it.
 func (src *source) open(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) opened {
 	o := opened{window: src.held.Window(rows, stubs, src.held.Summary)}
 	if src.format != nil {
@@ -94,8 +94,8 @@ func (src *source) open(rows []store.Block, stubs map[transcript.BlockID]pager.S
 	return o
 }
 
-// waiting returns an error if the last reply of a session waits for tool results, because nothing
-// can stand between a call and its result.
+// waiting returns an error if the last reply in the window has calls without results. The context
+// could then not end with the query, because no message can stand between a call and its result.
 func waiting(w *transcript.Window) error {
 	open := make(map[string]bool)
 	for i := range w.Entries {

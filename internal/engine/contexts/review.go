@@ -121,7 +121,7 @@ func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.De
 			return nil, api.About(api.SubjectCredential, fmt.Errorf("%w: the content looks like a credential (%s, at byte %d): edit the text", api.ErrPolicy, found[0].Kind, found[0].Start))
 		}
 		if known, err := e.remembered(ctx, scope, text); err != nil || known {
-			return nil, cmp.Or(err, fmt.Errorf("%w: a live memory already has the same text", api.ErrPolicy))
+			return nil, cmp.Or(err, fmt.Errorf("%w: a live memory already has the same text: reject this one", api.ErrPolicy))
 		}
 	} else {
 		w.Status = store.StatusRejected

@@ -43,7 +43,7 @@ func (e *Contexts) seal(ctx context.Context, src *source, chosen *selection, f *
 	m.Items = append(m.Items, &manifest.Output{Bytes: len(data), Commit: manifest.CommitOutput(salts, data)})
 	sealed, err := manifest.Seal(m, e.Opts.Rand)
 	if err != nil {
-		return "", "", fmt.Errorf("internal error: %w", err)
+		return "", "", fmt.Errorf("internal error, please report it: seal the manifest: %w", err)
 	}
 	u.Manifest = &store.Manifest{
 		ID: h.ID, Session: src.req.Session, Created: h.Created, Format: h.Format, Tier: h.Tier, Budget: h.Budget,
@@ -57,7 +57,7 @@ func (e *Contexts) seal(ctx context.Context, src *source, chosen *selection, f *
 	return h.ID, sealed.Seal().String(), nil
 }
 
-// rank returns the position of a kind of item in a manifest.
+// rank returns a number by which the items of a manifest are sorted by kind.
 func rank(it manifest.Item) int {
 	switch it.(type) {
 	case *manifest.Segment:
@@ -109,8 +109,9 @@ func (e *Contexts) storeSegments(u *store.Update, known *stacks.SegmentsKnown, t
 	return segments, salts, nil
 }
 
-// settle adds the tokens that the format takes for itself to the first segment, which is the
-// frame if there is one, so that the segments sum to total. It returns the sum of the segments.
+// settle makes the tokens of the segments sum to total. It adds what is missing, which is the
+// overhead of the format, to the first segment; this is the frame if there is one. It returns the
+// sum.
 func settle(segments []*manifest.Segment, total token.Count) token.Count {
 	var sum token.Count
 	for _, s := range segments {
@@ -123,8 +124,8 @@ func settle(segments []*manifest.Segment, total token.Count) token.Count {
 	return sum
 }
 
-// header returns the header of a manifest, and adds the cell of the query to u. It leaves out
-// fields that follow from the plan, except demand.
+// header returns the header of a manifest, and adds the cell of the query to u. It does not set the
+// total, the tier and the review, which the caller takes from the plan.
 func (e *Contexts) header(u *store.Update, src *source, chosen *selection, demand token.Count) (manifest.Header, error) {
 	id, err := e.NewID()
 	if err != nil {

@@ -40,7 +40,7 @@ func tile(src *source, f *fitted, out *encoded) ([]stretch, error) {
 		}
 		found := bytes.Index(out.data[from:], text)
 		if found < 0 {
-			return nil, fmt.Errorf("internal error: part %d of the context, %s, is not in it", i, p.kind)
+			return nil, fmt.Errorf("internal error, please report it: part %d of the context, %s, is not in its bytes", i, p.kind)
 		}
 		s := stretch{Start: from + found, End: from + found + len(text), Of: piece{segment: p.segment(), sources: p.sources}}
 		if p.kind != manifest.KindSystem {
@@ -106,7 +106,8 @@ func messages(src *source, f *fitted, out *encoded) []stretch {
 	return list
 }
 
-// frameCells returns the cells of a session that belong to no block.
+// frameCells returns the cells of a session that belong to no block, such as those with the fields
+// of a request body beside its messages.
 func frameCells(h *hold.Snapshot) []store.CellID {
 	blocks := make(map[store.CellID]bool)
 	for i := range h.Rows {

@@ -103,14 +103,16 @@ func omitted(left []manifest.Item) iter.Seq2[manifest.Reason, int] {
 	}
 }
 
-// A selected is an artifact that the second pass of triage scored.
+// A selected is an artifact that is pinned or that the second pass of triage scored. Comments call
+// it a pick.
 type selected struct {
 	triage.Scored
 	page  *stacks.Resident
 	fetch *stacks.Fetch // nil if it has no source
 }
 
-// usable reports whether the content of the pick may be used: its source, if any, could be asked.
+// usable reports whether the content of the pick may be used. It may not if the pick has a source
+// and the source could not be asked whether the content is still valid.
 func (p *selected) usable() bool { return p.fetch == nil || p.fetch.Err == nil }
 
 // fetched reports whether the source of the pick had changed and was fetched again.
@@ -231,8 +233,8 @@ func (e *Contexts) openPins(ctx context.Context, scope governance.Scope, s *sele
 	return nil
 }
 
-// open returns the pages at some locations, with fresh content of the sources of those for which
-// wanted returns true.
+// open returns the artifacts at the locations spots. For those for which wanted returns true, it
+// asks their sources and returns the present content.
 func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []stacks.Location, wanted func(*stacks.Resident) bool) ([]*stacks.Resident, []*stacks.Fetch, error) {
 	pages, err := e.Fault(ctx, scope, spots)
 	if err != nil {
@@ -241,7 +243,7 @@ func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []sta
 	ask := slices.Clone(pages)
 	for i, p := range pages {
 		if p == nil { // written since the catalog was read
-			return nil, nil, errors.Join(fmt.Errorf("artifact %s: %w", spots[i].ID, store.ErrConflict), e.DiscardStale(ctx, scope))
+			return nil, nil, errors.Join(fmt.Errorf("artifact %s has changed meanwhile: %w", spots[i].ID, store.ErrConflict), e.DiscardStale(ctx, scope))
 		}
 		if !wanted(p) {
 			ask[i] = nil
@@ -309,7 +311,7 @@ func (p *selected) omission(reason manifest.Reason) *manifest.Omission {
 	}
 }
 
-// score returns the parts of a pick's score, or nil if it has none.
+// score returns the parts of the pick's score for the manifest, or nil if the pick has no score.
 func (p *selected) score() *manifest.Score {
 	if p.Tag == "" {
 		return nil
@@ -320,7 +322,7 @@ func (p *selected) score() *manifest.Score {
 	}
 }
 
-// unusable returns the reason of a manifest for a failed fetch.
+// unusable returns the reason that a manifest gives for leaving out an artifact whose fetch failed.
 func unusable(f *stacks.Fetch) manifest.Reason {
 	switch f.Outcome {
 	case manifest.OutcomeGone:
@@ -335,8 +337,8 @@ func unusable(f *stacks.Fetch) manifest.Reason {
 // embedded is the most bytes of a text that are sent to an embedder.
 const embedded = 8 << 10
 
-// similar returns the similarity of each page to a query: by the embedder, or by words and parts
-// of words if there is no embedder or it fails.
+// similar returns the similarity of each page to a query. It compares the vectors of the embedder.
+// If there is no embedder, or it fails, similar compares words and parts of words.
 func (e *Contexts) similar(ctx context.Context, scope governance.Scope, s *selection, query string, pages []*stacks.Resident) ([]ratio.Ratio, error) {
 	s.calls = len(pages)
 	if embedder := e.CatalogOf(scope).Embedder; embedder != nil && query != "" && len(pages) > 0 {
@@ -369,7 +371,7 @@ func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*st
 		return nil, err
 	}
 	if len(vectors) != len(pages)+1 {
-		return nil, errors.New("the embedder did not return one vector for each text")
+		return nil, fmt.Errorf("the embedder returned %d vectors for %d texts", len(vectors), len(pages)+1)
 	}
 	likeness := make([]ratio.Ratio, len(pages))
 	for i := range pages {

@@ -76,8 +76,8 @@ func (e *Handoffs) CheckHandoff(ctx context.Context, scope governance.Scope, req
 	return &api.HandoffResult{Session: req.Session, Packet: packet, Findings: handoff.Check(packet, known)}, nil
 }
 
-// Accept starts a session from a packet. The conversation is one user message with the packet,
-// which no pass removes from the window. The contract inherits the packet's decisions,
+// Accept starts a session from a packet. The conversation is one user message with the packet; no
+// compression removes this message from the window. The contract inherits the packet's decisions,
 // corrections, questions and verified claims.
 func (e *Handoffs) Accept(ctx context.Context, scope governance.Scope, req *api.AcceptRequest) (_ *api.AcceptResult, err error) {
 	defer base.During("accept "+req.Name, &err)

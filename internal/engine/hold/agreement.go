@@ -32,7 +32,7 @@ func (e *Desk) Agreement(ctx context.Context, scope governance.Scope, h *Snapsho
 	}
 	state, err := contract.Replay(slices.Values(lines))
 	if err != nil {
-		return nil, fmt.Errorf("%w: contract: %w", store.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: run the stored contract: %w", store.ErrCorrupt, err)
 	}
 	h.Contract = &Agreement{lines, state}
 	return h.Contract, nil
@@ -73,16 +73,16 @@ func (a *Agreement) CheckPinned() error {
 	for _, l := range [...]contract.List{contract.PinnedBlocks, contract.CorrectionBlocks} {
 		for _, id := range a.State.Texts(l) {
 			if b, _ := a.State.Bucket(id); b == contract.Evicted {
-				return fmt.Errorf("%w: contract: %w", api.ErrPolicy, &contract.PinError{Block: id, Evicted: true})
+				return fmt.Errorf("%w: the contract does not hold: %w", api.ErrPolicy, &contract.PinError{Block: id, Evicted: true})
 			}
 		}
 	}
 	return nil
 }
 
-// LeftDecisions returns the moves that a contract records for a block that left the conversation
-// since the last pass. A block that records a correction gets none, because its correction still
-// applies.
+// LeftDecisions returns the moves that the contract must record because a block has left the
+// conversation. It returns none if the contract does not list the block, or lists it for a
+// correction, which still applies.
 func LeftDecisions(state *contract.Contract, id transcript.BlockID) []contract.Move {
 	block := ContractID(id)
 	if !known(state, block) || slices.Contains(state.Texts(contract.CorrectionBlocks), block) {
@@ -105,7 +105,7 @@ func known(s *contract.Contract, id string) bool {
 	return ok
 }
 
-// Bucket returns the list of the contract for blocks in a state.
+// Bucket returns the name of the list in which a contract keeps the ids of the blocks in state s.
 func Bucket(s store.State) contract.Bucket {
 	switch s {
 	case store.StateLive:
@@ -117,8 +117,9 @@ func Bucket(s store.State) contract.Bucket {
 	return contract.Evicted
 }
 
-// Rules returns the rule of each block. The last keepLast blocks are under a rule, and so are
-// blocks that record a correction by the contract.
+// Rules returns for each block the rule that keeps it in the window, or "" if it has none. keepLast
+// is how many of the newest blocks have a rule; 0 means as many as the options say. A block with a
+// correction that the contract lists has a rule, too.
 func (e *Desk) Rules(ctx context.Context, scope governance.Scope, h *Snapshot, keepLast int) ([]pager.Rule, error) {
 	a, err := e.Agreement(ctx, scope, h)
 	if err != nil {

@@ -32,15 +32,15 @@ func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix str
 	case err != nil:
 		return store.BlockRef{}, nil, err
 	case len(refs) == 0 && strings.HasPrefix(id, SummaryPrefix):
-		return store.BlockRef{}, nil, api.About(api.SubjectSummary, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
+		return store.BlockRef{}, nil, api.About(api.SubjectSummary, fmt.Errorf("find block %s: %w", prefix, store.ErrNotFound))
 	case len(refs) == 0:
-		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
+		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("find block %s: %w", prefix, store.ErrNotFound))
 	case len(refs) > 1:
 		var ids []string
 		for _, r := range refs {
 			ids = append(ids, string(r.Block))
 		}
-		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("%w: block %s could be %s", api.ErrAmbiguous, prefix, strings.Join(ids, ", ")))
+		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("%w: block %s could be %s: give more of the id", api.ErrAmbiguous, prefix, strings.Join(ids, ", ")))
 	}
 	if _, err := e.Head(ctx, scope, refs[0].Session); err != nil {
 		return store.BlockRef{}, nil, err
@@ -103,7 +103,8 @@ func (e *Desk) Head(ctx context.Context, scope governance.Scope, id transcript.S
 	return head, nil
 }
 
-// DescribeHead describes a session from its head and the bytes of its about cell.
+// DescribeHead describes a session from its head and body, the bytes of its about cell; see
+// [About].
 func DescribeHead(h *store.Head, body []byte) (api.SessionInfo, error) {
 	a, err := readAbout(h, body)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// focus is the most terms of an intent that is taken from the conversation.
+// focus is how many terms an intent has at most that [IntentOf] takes from the conversation.
 const focus = 12
 
 // manyRounds is how often IntentOf reads all texts for a few terms. After that it counts all terms
@@ -15,9 +15,9 @@ const focus = 12
 const manyRounds = 2
 
 // IntentOf returns the terms of the given intents: their keywords, or their words if they do not
-// parse as intents. Without given intents, it takes the keywords of the user's last message that
-// fewest blocks contain. It skips messages that only say to go on, and adds those of older
-// messages while there are too few.
+// parse as intents. Without given intents, it takes keywords of the user's last message, first
+// those that the fewest blocks contain. It skips messages that only say to go on, and while there
+// are too few keywords, it adds those of older messages.
 func IntentOf(h *Snapshot, given []string) pager.Terms {
 	if len(given) > 0 {
 		var words []string

@@ -20,9 +20,9 @@ var ErrReadWhole = errors.New("the whole file has to be read")
 // which each import writes anew, and is erased with it. The end of the file is the part that
 // begins with the last block of the conversation.
 type FileProgress struct {
-	Rules    int                `json:"rules"`
-	Size     int64              `json:"size"` // number of bytes read so far
-	From     int64              `json:"from"` // offset at which the end begins
+	Rules    int                `json:"rules"` // version of the code that read the file
+	Size     int64              `json:"size"`  // number of bytes read so far
+	From     int64              `json:"from"`  // offset at which the end begins
 	HeadSize int                `json:"head_size"`
 	Head     digest.Digest      `json:"head"`   // digest of the first HeadSize bytes
 	End      digest.Digest      `json:"end"`    // digest of the bytes between From and Size
@@ -34,8 +34,8 @@ type FileProgress struct {
 	Names    []store.CellID     `json:"names"` // cells with the ids of all rows as sets of hashes, the largest first
 }
 
-// A FilePrefix is what is known of a file before its end. The zero value stands for a file that
-// is read whole.
+// A FilePrefix says what an import knows of the part of a file that it does not read: everything
+// before the end that Trail describes. The zero value stands for a file that is read whole.
 type FilePrefix struct {
 	Trail    FileProgress
 	Names    []NameSet       // the sets that Trail.Names refers to
@@ -44,8 +44,8 @@ type FilePrefix struct {
 	Blocks   int
 }
 
-// Known reports whether a row before the end has an id. It may wrongly return true, because it
-// compares hashes.
+// Known reports whether a row before the end of the file has the given id. It may wrongly return
+// true, because it compares hashes.
 func (b *FilePrefix) Known(id string) bool {
 	return !b.End[id] && slices.ContainsFunc(b.Names, func(s NameSet) bool { return s.Has(id) })
 }

@@ -71,7 +71,7 @@ func FormatNamed(name string) (transcript.Format, error) {
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %q is none of %v", api.ErrFormat, name, Formats())
+	return nil, fmt.Errorf("%w: %q: want one of %v", api.ErrFormat, name, Formats())
 }
 
 // Detect returns the format of data, or fails with [api.ErrFormat].
@@ -82,7 +82,7 @@ func Detect(data []byte) (transcript.Format, error) {
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: not one of %v", api.ErrFormat, Formats())
+	return nil, fmt.Errorf("%w: the data has the form of none of %v", api.ErrFormat, Formats())
 }
 
 // Validate returns the format of data and the violations for which its provider would refuse it.

@@ -49,7 +49,7 @@ func (e *Desk) Ops(ctx context.Context, scope governance.Scope, id transcript.Se
 // ReadEntry decodes the data of a journal entry.
 func ReadEntry(entry *store.Entry, data any) error {
 	if err := json.Unmarshal(entry.Data, data); err != nil {
-		return fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+		return fmt.Errorf("%w: decode journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
 	}
 	return nil
 }

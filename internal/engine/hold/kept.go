@@ -138,7 +138,8 @@ func (k *keptSession) snapshot(head *store.Head) *Snapshot {
 	return h
 }
 
-// keptOf returns the session of a snapshot for the cache, given its input.
+// keptOf returns the session of a snapshot in the form in which the cache keeps it. data is the
+// input, that is, the bodies of all items together.
 func keptOf(scope governance.Scope, h *Snapshot, data []byte) *keptSession {
 	k := &keptSession{
 		key: sessionKey{scope, h.Head.ID}, head: *h.Head, data: data,
@@ -152,7 +153,8 @@ func keptOf(scope governance.Scope, h *Snapshot, data []byte) *keptSession {
 	return k
 }
 
-// changed returns the session after a change, or nil if the cache lacks data to compute it.
+// changed returns the session as it is at revision, after the change c. It returns nil if it lacks
+// a body of an item that it needs.
 func (k *keptSession) changed(revision store.Revision, c *store.Change) *keptSession {
 	if c.Erase || c.Head.Bytes > maxKeptSession {
 		return nil
@@ -168,8 +170,8 @@ func (k *keptSession) changed(revision store.Revision, c *store.Change) *keptSes
 	return n
 }
 
-// replaceItems sets the items to those after a change, and reports whether the bodies of all are
-// known.
+// replaceItems sets the items to those that the session has after a change. It reports whether it
+// knows the bodies of all of them.
 func (k *keptSession) replaceItems(c *store.Change) bool {
 	if c.ItemsFrom > len(k.items) {
 		return false

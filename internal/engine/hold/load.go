@@ -31,7 +31,7 @@ type Snapshot struct {
 	Contract *Agreement         // the contract, set at first use
 
 	Unrecorded []unrecorded // blocks of earlier windows that are not in the store
-	apart      bool         // decoded as when it was stored, see claudecode.Format
+	apart      bool         // decoded by the older rules of its format, by which it was stored; see claudecode.Format
 	Prefix     *FilePrefix  // the part before the end, if only the end of a file is loaded, or nil
 }
 
@@ -71,7 +71,7 @@ func (e *Desk) About(ctx context.Context, scope governance.Scope, head *store.He
 func readAbout(head *store.Head, body []byte) (*About, error) {
 	a := &About{}
 	if err := json.Unmarshal(body, a); err != nil {
-		return nil, fmt.Errorf("%w: about cell of session %s: %w", store.ErrCorrupt, head.ID, err)
+		return nil, fmt.Errorf("%w: decode the about cell of session %s: %w", store.ErrCorrupt, head.ID, err)
 	}
 	return a, nil
 }
@@ -87,7 +87,8 @@ func (e *Desk) Load(ctx context.Context, scope governance.Scope, id transcript.S
 // A headReader reads the head of a session, or fails if the session must not be loaded.
 type headReader = func(context.Context, governance.Scope, transcript.SessionID) (*store.Head, error)
 
-// LoadWith loads a session whose head the function read returns.
+// LoadWith loads a session like [Desk.Load], but reads the head by the function read, which decides
+// whether the session may be loaded.
 func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcript.SessionID, read headReader) (*Snapshot, error) {
 	head, err := read(ctx, scope, id)
 	for range Rereads {
@@ -110,10 +111,10 @@ func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcri
 		}
 		return h, nil
 	}
-	return nil, fmt.Errorf("session %s: %w at each of %d attempts: try again", id, store.ErrConflict, Rereads)
+	return nil, fmt.Errorf("read session %s: %w at each of %d attempts: try again", id, store.ErrConflict, Rereads)
 }
 
-// kept returns the session from the cache, decoded, or nil if the cache has none for the head.
+// kept returns the session with the given head from the cache, decoded, or nil if it is not there.
 func (e *Desk) kept(ctx context.Context, scope governance.Scope, head *store.Head) *Snapshot {
 	k := e.Sessions.find(scope, head)
 	if k == nil {
@@ -187,10 +188,11 @@ func (h *Snapshot) Decode(data []byte) (err error) {
 	return nil
 }
 
-// decodeAs decodes the conversation in a format, and returns the blocks of its earlier windows.
+// decodeAs decodes data as a conversation in the format f into h, and returns the blocks of the
+// earlier windows.
 func (h *Snapshot) decodeAs(f transcript.Format, data []byte) (earlier [][]transcript.Block, err error) {
 	if h.Session, err = f.Decode(string(h.Head.ID), data); err != nil {
-		return nil, fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: the stored conversation cannot be decoded: %w", store.ErrCorrupt, err)
 	}
 	h.Session.ID = h.Head.ID
 	h.Blocks, earlier = h.Session.Blocks()
@@ -292,7 +294,7 @@ func (e *Desk) Stubs(ctx context.Context, scope governance.Scope, rows []store.B
 	for i, body := range bodies {
 		var s pager.Stub
 		if err := json.Unmarshal(body, &s); err != nil {
-			return nil, fmt.Errorf("%w: stub of block %s: %w", store.ErrCorrupt, owners[i], err)
+			return nil, fmt.Errorf("%w: decode the stub of block %s: %w", store.ErrCorrupt, owners[i], err)
 		}
 		stubs[owners[i]] = s
 	}
@@ -334,10 +336,10 @@ func (h *Snapshot) Window(rows []store.Block, stubs map[transcript.BlockID]pager
 	return w
 }
 
-// CloseQuotes adds a line after a stub or summary that ends in a quotation, if neither another
-// one nor text of the assistant follows. The line tells the agent that the quotation ends there
-// and the user's words begin. User's words in an account count as the user's. Formats whose
-// provider does not merge messages need no such line.
+// CloseQuotes adds a line after a stub or summary that ends in a quotation, unless another stub or
+// summary, or text of the assistant, follows it. The line tells the agent that the quotation ends
+// there and that the user's words begin. Entries in which an account repeats words of the user
+// count as the user's. Formats whose provider does not merge messages need no such line.
 func CloseQuotes(w *transcript.Window, format string) *transcript.Window {
 	if !MergesMessages(format) {
 		return w
@@ -366,7 +368,8 @@ func marked(text string) bool { return strings.HasPrefix(text, transcript.Mark) 
 // role.
 func MergesMessages(format string) bool { return format == "anthropic" || format == "claudecode" }
 
-// standsFor returns the text of an entry that is a stub or summary in the role of the user.
+// standsFor returns the text of an entry, and true if the entry is a stub or summary with the role
+// user.
 func standsFor(e *transcript.Entry) (string, bool) {
 	if e.Role != transcript.RoleUser {
 		return "", false
@@ -374,7 +377,7 @@ func standsFor(e *transcript.Entry) (string, bool) {
 	return madeText(e)
 }
 
-// madeText returns the text of an entry that Carrel made.
+// madeText returns the text of an entry, and true if Carrel wrote the entry.
 func madeText(e *transcript.Entry) (string, bool) {
 	if e.Source != nil || len(e.Parts) != 1 {
 		return "", false

@@ -23,8 +23,8 @@ func (h *Snapshot) Packet() (*handoff.Packet, int) {
 	return nil, 0
 }
 
-// FirstTaskRules returns rules for the first n blocks. Only the first task has one, so that its
-// words do not count as a correction.
+// FirstTaskRules returns the rules of the first n blocks for the extraction of facts. Only the
+// block with the first task has a rule, so that its words do not count as a correction.
 func (h *Snapshot) FirstTaskRules(n int) []pager.Rule {
 	rules := make([]pager.Rule, n)
 	for i := range n {
@@ -36,8 +36,8 @@ func (h *Snapshot) FirstTaskRules(n int) []pager.Rule {
 	return rules
 }
 
-// FactsOf returns the facts of the first n blocks of a session that are new, or changed, in the
-// blocks from index from on.
+// FactsOf returns facts of the first n blocks of a session: those that first appear, or change, in
+// a block with the index from or a higher one.
 func (e *Desk) FactsOf(h *Snapshot, n, from int) []facts.Fact {
 	return facts.Extract(h.Session.Messages, h.Blocks[:n], &facts.Options{
 		Tools: e.Opts.Tools, Project: h.Session.Project, Correction: pager.Correction, First: from,

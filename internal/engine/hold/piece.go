@@ -34,7 +34,8 @@ func (e *Desk) Piece(ctx context.Context, scope governance.Scope, head *store.He
 	return said, ok, nil
 }
 
-// pieceText returns the text of the messages of items, and whether they form exactly one block.
+// pieceText decodes items without their session. It returns their text, and whether they form
+// exactly one block.
 func pieceText(p piecewise, items [][]byte) (string, bool) {
 	s := transcript.Session{Messages: p.Piece(items)}
 	blocks, _ := s.Blocks()

@@ -13,7 +13,7 @@ import (
 // Receipts is what the client of a session recorded about its calls.
 type Receipts struct {
 	List   []transcript.Receipt // never changed
-	Unseen int                  // sub-agents that the session started and of which it has no receipt
+	Unseen int                  // number of sub-agents of the session whose calls have no receipt
 
 	head store.Head
 }

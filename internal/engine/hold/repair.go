@@ -56,7 +56,8 @@ func Repair(req *api.RepairRequest) (_ *api.RepairResult, err error) {
 	}, nil
 }
 
-// toMend returns the format with the name provider, or the format of data if provider is empty.
+// toMend returns the format in which to repair data: the format with the name provider or, if
+// provider is empty, the format that data has. It fails if data is not in that format.
 func toMend(provider string, data []byte) (transcript.Format, error) {
 	names := Mendable()
 	like, err := Detect(data)
@@ -75,7 +76,7 @@ func toMend(provider string, data []byte) (transcript.Format, error) {
 	case err != nil:
 		return nil, err
 	case provider != "" && !slices.Contains(names, provider):
-		return nil, fmt.Errorf("%w: provider %q is none of %v", api.ErrFormat, provider, names)
+		return nil, fmt.Errorf("%w: provider %q: want one of %v", api.ErrFormat, provider, names)
 	case provider == "":
 		provider = names[0]
 	}

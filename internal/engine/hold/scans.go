@@ -11,7 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// PiecesOf returns the texts of a conversation, with their scans.
+// PiecesOf returns the texts of a conversation, each with its scan, that is, with what package
+// facts finds in it.
 func (e *Desk) PiecesOf(scope governance.Scope, msgs []transcript.Message, blocks []transcript.Block) []facts.Piece {
 	return e.pieces(msgs, blocks, func(text string) *facts.Scan { return e.Scans.Scan(scope, text) })
 }

@@ -18,8 +18,8 @@ func State(f pager.Form) store.State {
 	return store.StateStub
 }
 
-// SetForm sets the form of a block, and with it its state, its stub and its tokens in the window.
-// Only SetPurged changes the state of a block otherwise.
+// SetForm sets the form of a block, the state that follows from the form, its stub, and its tokens
+// in the window. Besides SetForm only SetPurged changes the state of a block.
 func SetForm(r *store.Block, f pager.Form, stub store.CellID, window token.Count) {
 	r.Form, r.State, r.Stub, r.Window = string(f), State(f), stub, window
 }

@@ -31,7 +31,7 @@ type WindowSummary struct {
 	Before *summary.Summary `json:"before,omitempty"`
 }
 
-// Whole returns the summary to recall: Summary, merged with that of the earlier windows.
+// Whole returns the text that a recall of the summary gives: s.Summary merged with s.Before.
 func (s *WindowSummary) Whole() *summary.Summary {
 	if s.Before == nil {
 		return s.Summary
@@ -62,7 +62,7 @@ func (e *Desk) ReadSummary(ctx context.Context, scope governance.Scope, cell sto
 	}
 	s := &WindowSummary{}
 	if err := json.Unmarshal(bodies[0], s); err != nil {
-		return nil, fmt.Errorf("%w: summary cell %s: %w", store.ErrCorrupt, cell, err)
+		return nil, fmt.Errorf("%w: decode summary cell %s: %w", store.ErrCorrupt, cell, err)
 	}
 	return s, nil
 }
@@ -75,7 +75,8 @@ func (s *WindowSummary) Size() token.Count {
 	return s.Tokens
 }
 
-// Covered returns the id of a summary and the number of blocks it covers: "" and 0 for nil.
+// Covered returns the id of a summary and the number of blocks that it replaces, or "" and 0 for
+// nil.
 func (s *WindowSummary) Covered() (id string, blocks int) {
 	if s == nil {
 		return "", 0
@@ -83,8 +84,8 @@ func (s *WindowSummary) Covered() (id string, blocks int) {
 	return string(s.ID), s.Covers
 }
 
-// ModelCovers returns how many first blocks a summary written by a model covers. It returns 0 for
-// nil and for a summary written by a program.
+// ModelCovers returns how many of the first blocks of the session a summary replaces that a model
+// wrote. It returns 0 for nil and for a summary that a program wrote.
 func (s *WindowSummary) ModelCovers() int {
 	if s == nil || s.Summary.Model == "" {
 		return 0

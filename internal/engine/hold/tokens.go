@@ -55,7 +55,8 @@ func (e *Desk) MeterFor(s *transcript.Session, encoding string) (Meter, error) {
 	return m, nil
 }
 
-// Fixed returns the tokens of every window of s before its first message.
+// Fixed returns the tokens that every window of s has before its first message: those of the tools
+// and of the framing.
 func (m Meter) Fixed(s *transcript.Session) token.Count {
 	n := m.Framing.Request
 	if len(s.Tools) > 0 {

@@ -40,8 +40,9 @@ func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []tra
 	return losses
 }
 
-// binds reports whether the model of a session may bind its thinking and the format can carry
-// that. A format that cannot carry thinking reports itself what it leaves out.
+// binds reports whether the format can carry thinking, and the model of the session may bind it,
+// that is, sign it together with the text before it. A format that cannot carry thinking reports by
+// itself what it leaves out.
 func binds(s *transcript.Session, format string) bool {
 	switch {
 	case format == "openai" || isGemini(format) || isGemini(s.Format) || hasItems(format) != hasItems(s.Format):
@@ -52,7 +53,8 @@ func binds(s *transcript.Session, format string) bool {
 	return anthropic.BindsThinking(s.Model)
 }
 
-// isGemini reports whether a format is one of Google's, which bind signatures to no other text.
+// isGemini reports whether a format is one of Google's. Its signatures stay valid if the text
+// before them changes.
 func isGemini(format string) bool { return format == "gemini" || format == "geminicli" }
 
 // hasItems reports whether a format has the items of the Responses API.

@@ -81,7 +81,7 @@ func (e *Recorder) legacy(ctx context.Context, scope governance.Scope, id transc
 		return nil, err
 	}
 	if len(a.Lines) == 0 {
-		return nil, fmt.Errorf("contract of session %s, to inherit from: %w", id, store.ErrNotFound)
+		return nil, fmt.Errorf("find the contract of session %s, to inherit from: %w", id, store.ErrNotFound)
 	}
 	return a.State, nil
 }

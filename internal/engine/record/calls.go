@@ -21,7 +21,7 @@ func (e *Recorder) EachCall(ctx context.Context, scope governance.Scope, filter 
 		call := api.Call{ID: c.ID, Seq: c.Seq, Session: c.Session, State: c.State, Begun: c.Begun, Ended: c.Ended}
 		err := errors.Join(parse(c.Intent, &call.CallIntent), parse(c.Outcome, &call.CallOutcome))
 		if err != nil {
-			return fmt.Errorf("%w: call %s: %w", store.ErrCorrupt, c.ID, err)
+			return fmt.Errorf("%w: decode the record of call %s: %w", store.ErrCorrupt, c.ID, err)
 		}
 		if !f(&call) {
 			return nil
@@ -30,7 +30,7 @@ func (e *Recorder) EachCall(ctx context.Context, scope governance.Scope, filter 
 	return nil
 }
 
-// parse decodes recorded data of a call, unless it is nil.
+// parse decodes data, a part of the record of a call, into a value. It does nothing if data is nil.
 func parse(data json.RawMessage, into any) error {
 	if data == nil {
 		return nil

@@ -14,9 +14,10 @@ func Spend(u *api.Usage) economy.Spend {
 	return economy.Spend{Uncached: u.Input, Read: u.CacheRead, Write5m: u.CacheWrite5m, Write1h: u.CacheWrite1h, Output: u.Output}
 }
 
-// Invoices returns the invoices of the calls of one session, in the order in which they began,
-// with the tokens that a managed session would have sent. Calls without a usage are left out. A
-// call with fewer messages than the one before means that the client went back.
+// Invoices converts the calls of one session for package economy, in the order in which they began.
+// It adds the tokens that the calls would have sent if the proxy had managed the session. Calls
+// without a usage are left out. A call with fewer messages than the one before means that the
+// client went back.
 func Invoices(calls []api.Call) []economy.Invoice {
 	var list []economy.Invoice
 	var before *api.Call

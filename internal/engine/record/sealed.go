@@ -75,7 +75,7 @@ func (e *Recorder) SealCall(scope governance.Scope, c *store.Call, in *StoredInt
 	}
 	sealed, err := manifest.Seal(m, e.Opts.Rand)
 	if err != nil {
-		return fmt.Errorf("%w: sealed: %w", api.ErrRequest, err)
+		return fmt.Errorf("%w: seal the manifest of the call: %w", api.ErrRequest, err)
 	}
 	in.Manifest, in.Seal, in.Document = id, sealed.Seal(), sealed.Bytes()
 	return nil
@@ -130,24 +130,24 @@ func (e *Recorder) SealedCall(ctx context.Context, scope governance.Scope, id st
 		}
 		s := &SealedCall{Call: c}
 		if err := parse(c.Intent, &s.Intent); err != nil {
-			return nil, fmt.Errorf("%w: call %s: %w", store.ErrCorrupt, c.ID, err)
+			return nil, fmt.Errorf("%w: decode the record of call %s: %w", store.ErrCorrupt, c.ID, err)
 		}
 		if s.Intent.Manifest == "" {
 			return nil, fmt.Errorf("call %s was not managed, and has no manifest: %w", c.ID, store.ErrNotFound)
 		}
 		if s.Sealed, err = manifest.Parse(s.Intent.Document); err == nil && !s.Sealed.Seal().Equal(s.Intent.Seal) {
-			err = errors.New("its seal differs from the recorded one")
+			err = errors.New("the seal of the document differs from the recorded one")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: manifest of call %s: %w", api.ErrIntegrity, c.ID, err)
+			return nil, fmt.Errorf("%w: read the manifest of call %s: %w", api.ErrIntegrity, c.ID, err)
 		}
 		return s, nil
 	}
 	return nil, store.ErrNotFound
 }
 
-// Manifest returns the manifest of a call in the form of those of contexts, with the outcome of
-// the call.
+// Manifest returns the manifest of a call, with the outcome of the call, in the form in which the
+// store returns manifests of contexts.
 func (s *SealedCall) Manifest() *store.Manifest {
 	h := &s.Sealed.Manifest().Header
 	m := &store.Manifest{
@@ -159,7 +159,8 @@ func (s *SealedCall) Manifest() *store.Manifest {
 	return m
 }
 
-// Ends returns the chain of the messages sent, and the number of bytes.
+// Ends returns two things that the manifest says of the request body: the digest of the chain of
+// the messages sent, and the number of bytes.
 func (s *SealedCall) Ends() (chain digest.Digest, bytes int) {
 	for _, it := range s.Sealed.Manifest().Items {
 		switch it := it.(type) {

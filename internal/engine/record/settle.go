@@ -20,9 +20,9 @@ type Settlement struct {
 	Kept  *hold.WindowSummary // summary in the window afterwards, or nil
 }
 
-// settle returns the statements of an operation. It pins the blocks under hard rules that were in
-// the window. It fails if the operation takes a pinned block out, or if the contract does not
-// hold afterwards.
+// settle returns the statements that an operation adds to the contract. Among these are pins of the
+// blocks under hard rules that were in the window. It fails if the operation takes a pinned block
+// out of the window, or if a rule of the contract would fail afterwards.
 func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.Snapshot, c *store.Change, s *Settlement) ([]string, error) {
 	a, err := e.Agreement(ctx, scope, h)
 	if err != nil {
@@ -63,7 +63,7 @@ func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.S
 	} {
 		more, err := write()
 		if err != nil {
-			return nil, fmt.Errorf("%w: contract: %w", api.ErrPolicy, err)
+			return nil, fmt.Errorf("%w: the contract does not allow it: %w", api.ErrPolicy, err)
 		}
 		lines = append(lines, more...)
 	}

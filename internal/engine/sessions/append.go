@@ -83,7 +83,8 @@ func (e *Sessions) append(ctx context.Context, scope governance.Scope, req *api.
 	return e.importOver(ctx, scope, imported, s, h)
 }
 
-// frameOf returns an empty conversation in the request's format.
+// frameOf returns a conversation in the request's format that has no messages yet, but the system
+// text of the request.
 func frameOf(req *api.AppendRequest) ([]byte, error) {
 	frame := []byte("{")
 	member := func(key, value string) {

@@ -57,8 +57,8 @@ func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id tran
 	})
 }
 
-// successors adds to res the sessions that began with a packet of the session or of another
-// successor, and those whose contracts inherited from one of them.
+// successors adds two lists to res: the sessions that began with a packet of the session or of
+// another successor, and the sessions whose contracts inherited from any of these.
 func (e *Sessions) successors(ctx context.Context, scope governance.Scope, res *api.SessionRemoval) error {
 	var heads []*store.Head
 	for h, err := range e.Store.Heads(ctx, scope) {
@@ -172,8 +172,8 @@ func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessi
 	return len(u.Purge), err
 }
 
-// eraseSession purges the data of a session that is in no cell, unless it is purged, and returns
-// the id of its journal entry.
+// eraseSession purges the data of a session that is not in cells, such as its rows. It returns the
+// id of the journal entry. It does nothing to a session that is already purged.
 func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, cells int) (string, error) {
 	head, err := e.AnyHead(ctx, scope, id)
 	if err != nil || head.Status == store.StatusPurged { // by the process that began the job
@@ -217,8 +217,8 @@ func (e *Sessions) RemovedSessions(ctx context.Context, scope governance.Scope, 
 	return &api.List[api.SessionInfo]{Items: list}, nil
 }
 
-// purgedBefore returns the snapshot of a purged session to import over: none of its blocks
-// matches a new one.
+// purgedBefore returns a snapshot of a purged session, so that a conversation can be imported over
+// it. None of its blocks matches a block of the import.
 func (e *Sessions) purgedBefore(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*hold.Snapshot, error) {
 	head, err := e.AnyHead(ctx, scope, id)
 	if err != nil {

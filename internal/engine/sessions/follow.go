@@ -56,7 +56,9 @@ const (
 	// format changes how it reads; then files are read whole again.
 	trailRules = 1
 
-	// headBytes is how many bytes of the start of a file are compared.
+	// headBytes is how many bytes at the start of a file are compared to find out whether it is
+	// the same
+	// file as before.
 	headBytes = 4 << 10
 )
 
@@ -158,12 +160,13 @@ func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f contin
 	return &hold.Snapshot{Head: head, Session: s, Blocks: blocks, Rows: []store.Block{*row}, Items: t.Cells, Bodies: pieces, Prefix: begin}, nil
 }
 
-// mostAlike is the most blocks of a scope whose ids may have the same prefix as the id of a new
-// block.
+// mostAlike is the number of blocks with the short id of a new block at which checkNewIDs stops
+// looking and has the whole file read.
 const mostAlike = 16
 
-// checkNewIDs returns [hold.ErrReadWhole] if the short id of a block behind the first may clash
-// with a block of the session: only an import of the whole file names such blocks correctly.
+// checkNewIDs returns [hold.ErrReadWhole] if a new block may have the same short id as a stored
+// block of the session, because only an import of the whole file gives the new block the right id.
+// The first block of s is not new.
 func (e *Sessions) checkNewIDs(ctx context.Context, scope governance.Scope, s *transcript.Session) error {
 	blocks, _ := s.Blocks()
 	for i := 1; i < len(blocks); i++ {
@@ -234,8 +237,9 @@ func addNames(to map[string]bool, items []transcript.Item) {
 	}
 }
 
-// keepNames adds ids to those of a trail. It joins small sets, so that there are few sets and a
-// set is rewritten only when as many new ids have come.
+// keepNames adds ids to the sets of t, starting from the sets of b. It returns the cell of the new
+// set, if there is one. It joins small sets with the new one, so that there are few sets, and a
+// large set is rewritten only after many ids have been added.
 func (e *Sessions) keepNames(t *hold.FileProgress, b *hold.FilePrefix, ids map[string]bool) ([]store.Cell, error) {
 	var fresh hold.NameSet
 	for id := range ids {

@@ -43,7 +43,7 @@ func (e *Sessions) importSession(ctx context.Context, scope governance.Scope, re
 	old, err := e.Load(ctx, scope, s.ID)
 	if retired, ok := errors.AsType[*hold.RetiredError](err); ok && retired.Status == store.StatusPurged {
 		if !req.Anew {
-			return nil, fmt.Errorf("%w: to import it again, use carrel import --anew", err)
+			return nil, fmt.Errorf("%w: import it as a new one with carrel import --anew", err)
 		}
 		old, err = e.purgedBefore(ctx, scope, s.ID)
 	}
@@ -69,7 +69,7 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 		old = &hold.Snapshot{Head: &store.Head{ID: s.ID}, Session: &transcript.Session{ID: s.ID}}
 	}
 	if old.Head.Format != "" && old.Head.Format != s.Format {
-		return nil, fmt.Errorf("%w: session %s is stored in format %s, not %s", api.ErrPolicy, s.ID, old.Head.Format, s.Format)
+		return nil, fmt.Errorf("%w: session %s is stored in format %s, not %s: import it in the stored format", api.ErrPolicy, s.ID, old.Head.Format, s.Format)
 	}
 	if old.Head.Revision > 0 && !old.Outdated() && bytes.Equal(old.Session.Bytes(), req.Data) {
 		res.Encoding, res.Tokens, res.Blocks, res.Earlier = old.Head.Encoding, old.Head.Tokens, len(old.Rows), old.Behind()

@@ -18,19 +18,19 @@ type merge struct {
 	meter   hold.Meter
 	msgs    []transcript.Message
 	blocks  []transcript.Block
-	rows    []store.Block // new rows have no cells yet
-	fresh   []bool        // the row is new, or its bytes are
-	changed []bool        // the row differs from the stored one
-	now     int           // index of the first block of the conversation
-	off     []store.Block // stored blocks that are in no window any more
-	cooled  []transcript.BlockID
-	revived []transcript.BlockID
+	rows    []store.Block        // new rows have no cells yet
+	fresh   []bool               // the row is new, or its bytes are
+	changed []bool               // the row differs from the stored one
+	now     int                  // index of the first block of the conversation
+	off     []store.Block        // stored blocks that are in no window any more
+	cooled  []transcript.BlockID // blocks that have moved to an earlier window
+	revived []transcript.BlockID // blocks that are in the conversation again, whole
 	tokens  token.Count
 	window  token.Count
 	added   int
-	resets  bool // the summary covers blocks that are no longer there
-	shorter bool // nothing is new, and blocks are missing
-	begin   hold.FilePrefix
+	resets  bool            // the summary covers blocks that are no longer there
+	shorter bool            // nothing is new, and blocks are missing
+	begin   hold.FilePrefix // the part of the file that was not read
 }
 
 // merge matches the blocks of a session with the stored blocks. A block with the same bytes in
@@ -74,8 +74,9 @@ func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcr
 	return m, nil
 }
 
-// tokensAhead returns the tokens of the part of a session before the end that is loaded: all of
-// them, and those in the window, including everything in the window that is no block.
+// tokensAhead returns the tokens of the part of a session that h does not have because it only has
+// the end of the file: tokens counts all of them, and window those in the window. Both include what
+// belongs to no block.
 func tokensAhead(h *hold.Snapshot) (tokens, window token.Count) {
 	tokens, window = h.Head.Tokens, h.Head.Window
 	for i := range h.Rows {
@@ -106,9 +107,10 @@ func newMerge(s *transcript.Session) *merge {
 	return m
 }
 
-// match finds the stored row of each block, the newest block first. If two stored blocks have
-// parts of a message, the one known in the conversation wins. A block equal to one that left the
-// conversation is that block, even if a known block is a part of it.
+// match finds the stored row of each block, the newest block first. If two stored blocks have parts
+// of the same message, the one that is in the stored conversation wins. A block with the same bytes
+// as one that left the conversation is that block, even if another stored block has a part of its
+// bytes.
 func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcript.Session, m *merge, reg *register) error {
 	type candidate struct {
 		block int
@@ -165,9 +167,9 @@ func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcr
 	return nil
 }
 
-// keep gives block i the row of a known block, with its state in the present window. The same
-// bytes can decode differently if the file lost the item that they refer to: a result without its
-// call has no tool.
+// keep gives block i the row of a known block, with its state in the present window. It sets the
+// kind and the tools of the row anew, because the same bytes decode differently if the file lost
+// the item that they refer to: a result without its call has no tool.
 func (m *merge) keep(i int, k *knownBlock, rel relation) {
 	r := &m.rows[i]
 	*r = k.row
@@ -235,7 +237,7 @@ func (m *merge) leave(reg *register) {
 	}
 }
 
-// measure counts the tokens of fresh blocks.
+// measure counts the tokens of the blocks that are new or have new bytes.
 func (e *Sessions) measure(ctx context.Context, m *merge) {
 	var todo []transcript.Block
 	var rows []*store.Block

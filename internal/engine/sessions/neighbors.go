@@ -11,11 +11,14 @@ import (
 )
 
 const (
-	// leastCandidates is the least number of blocks of which a search looks at the neighbors.
+	// leastCandidates is the number of best blocks whose neighbors a search always looks at,
+	// even if it
+	// returns fewer results.
 	leastCandidates = 64
 
-	// reach is how far apart the numbers of two neighbors can be: blocks are numbered as they
-	// come, and those of sessions that grow at the same time come in turns.
+	// reach is how far apart the numbers of two neighbors can be. Blocks are numbered in the
+	// order in which they are stored, so the numbers of sessions that grow at the same time
+	// alternate.
 	reach = 4
 )
 

@@ -19,7 +19,8 @@ import (
 // PurgeJob begins the name of a job that purges a session, whose id follows.
 const PurgeJob = "purge session "
 
-// purgeTime is the time for which a purge has its job, at its beginning and before each session.
+// purgeTime is how long the store reserves the job of a purge for this process. The purge renews
+// the reservation before each session.
 const purgeTime = 2 * time.Minute
 
 // A purgePlan is the data of the job of a purge. Once the text of a session is erased, nothing
@@ -90,7 +91,7 @@ func (e *Sessions) beginPurge(ctx context.Context, job *store.Job, res *api.Sess
 	}
 	var plan purgePlan
 	if err := json.Unmarshal(begun.Data, &plan); err != nil {
-		return nil, fmt.Errorf("%w: job %s: %w", store.ErrCorrupt, job.Name, err)
+		return nil, fmt.Errorf("%w: decode the data of job %q: %w", store.ErrCorrupt, job.Name, err)
 	}
 	res.Derived, res.Heirs = union(plan.Derived, res.Derived), union(plan.Heirs, res.Heirs)
 	return begun, nil
@@ -109,15 +110,15 @@ func union(a, b []transcript.SessionID) []transcript.SessionID {
 // leaveTime is how long leave waits for the store.
 const leaveTime = 5 * time.Second
 
-// leave ends a job or leaves it to others with a function of the store, even if ctx is canceled. If
-// it fails, others can take the job when its time is over.
+// leave calls how, a function of the store that ends a job or gives it up, even if ctx is canceled.
+// If how fails, another process can take the job when its reservation is over.
 func (e *Sessions) leave(ctx context.Context, job *store.Job, how func(context.Context, *store.Job) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 	defer cancel()
 	_ = how(ctx, job)
 }
 
-// endOpen ends a job if a process has left it after its last write.
+// endOpen ends a job that is still open because a process died after the last write of its purge.
 func (e *Sessions) endOpen(ctx context.Context, job *store.Job) error {
 	open, err := e.Store.OpenJobs(ctx, job.Scope)
 	if err != nil || !slices.ContainsFunc(open, func(o store.Job) bool { return o.Name == job.Name }) {

@@ -75,7 +75,7 @@ func (e *Sessions) recallArtifact(ctx context.Context, scope governance.Scope, r
 	case store.StatusPurged:
 		return nil, api.ErrGone
 	case store.StatusHeld, store.StatusRejected, store.StatusRefuted, store.StatusTombstoned:
-		return nil, fmt.Errorf("%w: artifact %s is %s", api.ErrPolicy, a.ID, a.Status)
+		return nil, fmt.Errorf("%w: artifact %s is %s and cannot be recalled", api.ErrPolicy, a.ID, a.Status)
 	}
 	p, err := e.Resident(ctx, scope, a)
 	if err != nil {
@@ -95,12 +95,12 @@ func (e *Sessions) recallSummary(ctx context.Context, scope governance.Scope, re
 		case h.Status != "" || h.Summary == "" || !strings.HasPrefix(string(hold.SummaryID(h.ID)), req.Block):
 			continue
 		case found != nil:
-			return nil, api.About(api.SubjectSummary, fmt.Errorf("%w: summary %s could be of session %s or %s", api.ErrAmbiguous, req.Block, found.ID, h.ID))
+			return nil, api.About(api.SubjectSummary, fmt.Errorf("%w: summary %s could be of session %s or %s: give more of the id", api.ErrAmbiguous, req.Block, found.ID, h.ID))
 		}
 		found = h
 	}
 	if found == nil {
-		return nil, api.About(api.SubjectSummary, fmt.Errorf("summary %s: %w", req.Block, store.ErrNotFound))
+		return nil, api.About(api.SubjectSummary, fmt.Errorf("find summary %s: %w", req.Block, store.ErrNotFound))
 	}
 	s, err := e.ReadSummary(ctx, scope, found.Summary)
 	if err != nil {
@@ -163,7 +163,7 @@ func (e *Sessions) findSession(ctx context.Context, scope governance.Scope, word
 	case len(found) == 1:
 		return transcript.SessionID(found[0]), nil
 	case len(found) > 1:
-		return "", api.About(api.SubjectSession, fmt.Errorf("%w: could be %s", api.ErrAmbiguous, strings.Join(found[:min(len(found), 6)], ", ")))
+		return "", api.About(api.SubjectSession, fmt.Errorf("%w: it could be %s: give more of the id", api.ErrAmbiguous, strings.Join(found[:min(len(found), 6)], ", ")))
 	case i == 0:
 		return "", api.About(api.SubjectStore, fmt.Errorf("%w: no session is stored", store.ErrNotFound))
 	}

@@ -19,8 +19,8 @@ type register struct {
 	known []knownBlock
 	by    map[string][]int // indexes of known blocks, by key
 	gone  map[string][]int // blocks that left the conversation, by their bytes; read at first use
-	alone map[string][]int // blocks in a window whose message has no id, by their bytes
-	past  bool             // there are earlier windows
+	alone map[string][]int // blocks in a window whose message has no id of the provider, by their bytes
+	past  bool             // the session has earlier windows
 	ids   map[transcript.BlockID]bool
 }
 
@@ -182,7 +182,7 @@ func (r *register) left() bool {
 	return slices.ContainsFunc(r.known, func(k knownBlock) bool { return k.off })
 }
 
-// missing reports whether a block of a window of the session is in no window any more.
+// missing reports whether the import lacks a block that is in a window of the stored session.
 func (r *register) missing() bool {
 	return slices.ContainsFunc(r.known, func(k knownBlock) bool { return !k.off && !k.used })
 }

@@ -97,8 +97,8 @@ func (s *search) describe(ctx context.Context, candidates []candidate, limit int
 	return found, nil
 }
 
-// lost returns an error if the index still has a block that the store lacks. A block that was
-// removed since the index was read is no error.
+// lost is called if the store lacks a block that the index has under a number. It returns an error
+// if the store still has the number, and nil if the block was removed since the index was read.
 func (s *search) lost(ctx context.Context, number int64, ref store.BlockRef) error {
 	now, err := s.e.Store.Numbered(ctx, s.scope, []int64{number})
 	if err == nil && now[0] == ref {
@@ -197,7 +197,7 @@ func excerpt(said string, words, stems []string) string {
 	return s
 }
 
-// first returns the lowest position of one of the words in a text, or -1.
+// first returns the lowest position at which one of the words is in a text, or -1.
 func first(in string, words []string) int {
 	at := -1
 	for _, w := range words {

@@ -25,9 +25,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Resident is an artifact in memory, with values that are computed once: its text as a context
-// carries it, its tokens, its words. All of them follow from row, note and text, so pages can be
-// shared and dropped at any time.
+// A Resident is an artifact in memory, also called its page. It has values that are computed once:
+// the text for a context, its tokens, its words. All of them follow from row, note and text, so a
+// page can be shared and dropped at any time.
 type Resident struct {
 	Row  store.Artifact
 	Note Note
@@ -64,7 +64,7 @@ func (p *Resident) indexed() string {
 func IndexText(a *store.Artifact, about, content []byte) (string, error) {
 	p := &Resident{Row: *a, Text: string(content)}
 	if err := json.Unmarshal(about, &p.Note); err != nil {
-		return "", fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, a.ID, err)
+		return "", fmt.Errorf("%w: decode the metadata of artifact %s: %w", store.ErrCorrupt, a.ID, err)
 	}
 	return p.indexed(), nil
 }
@@ -84,13 +84,14 @@ func (p *Resident) renderLocked() (string, int) {
 	return p.rendered, p.neutralized
 }
 
-// fence returns the artifact's fence around text, and the number of invisible characters in it.
+// fence returns text in the fence of the artifact, with its invisible characters made visible, and
+// the number of these characters.
 func (p *Resident) fence(text string) (string, int) {
 	text, n := assembly.Neutralize(text)
 	return assembly.Fence(p.FenceSource(), text), n
 }
 
-// FenceSource returns the origin of the artifact that its fence names.
+// FenceSource returns what the fence says of the artifact, such as its class and source.
 func (p *Resident) FenceSource() assembly.Origin {
 	return assembly.Origin{
 		ID: string(p.Row.ID), Class: p.Row.Class, Origin: cmp.Or(p.Note.Source, p.Note.Title),
@@ -180,13 +181,13 @@ func (e *Stacks) ReadResident(ctx context.Context, scope governance.Scope, row *
 	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{row.Content, row.About}) {
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("artifact %s: %w", row.ID, err)
+			return nil, fmt.Errorf("read artifact %s: %w", row.ID, err)
 		case c.ID == row.Content:
 			p.Text, p.cell = string(c.Body), *c
 			p.cell.Body = nil
 		default:
 			if err := json.Unmarshal(c.Body, &p.Note); err != nil {
-				return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, row.ID, err)
+				return nil, fmt.Errorf("%w: decode the metadata of artifact %s: %w", store.ErrCorrupt, row.ID, err)
 			}
 		}
 	}
@@ -197,8 +198,8 @@ func (e *Stacks) ReadResident(ctx context.Context, scope governance.Scope, row *
 	return p, nil
 }
 
-// holds reports whether content equals the content of the page. It compares with the commitment,
-// not with the text.
+// holds reports whether content equals the content of the artifact. It compares digests with the
+// commitment of the stored cell, and does not need the text.
 func (p *Resident) holds(content []byte) bool {
 	return int64(len(content)) == p.Row.Bytes && digest.Commit(p.cell.Salt, string(p.cell.Kind), content).Equal(p.cell.Commit)
 }
@@ -207,8 +208,8 @@ func (p *Resident) holds(content []byte) bool {
 type Fetch struct {
 	Outcome manifest.FetchOutcome
 	From    store.Version
-	To      store.Version // 0 if it cannot be used
-	Err     error         // why it cannot be used, or nil
+	To      store.Version // version after the attempt; 0 if the artifact cannot be used
+	Err     error         // why the artifact cannot be used, or nil
 }
 
 // fetchers is the most sources that are fetched at a time.
@@ -271,11 +272,12 @@ func (e *Stacks) CheckSources(ctx context.Context, scope governance.Scope, pages
 	return fetches, nil
 }
 
-// ask asks the source of a page. The content that it returns is nil unless it has changed.
+// ask asks the source of a page whether the content has changed. It returns the new content, or nil
+// if there is none.
 func (e *Stacks) ask(ctx context.Context, p *Resident) (*Fetch, *artifact.Fetched) {
 	f := &Fetch{Outcome: manifest.OutcomeUnchanged, From: p.Row.Version, To: p.Row.Version}
 	if e.Opts.Sources == nil {
-		f.Outcome, f.To, f.Err = manifest.OutcomeForbidden, 0, fmt.Errorf("%w: no sources are configured", artifact.ErrForbidden)
+		f.Outcome, f.To, f.Err = manifest.OutcomeForbidden, 0, fmt.Errorf("%w: no sources are configured, so none can be asked", artifact.ErrForbidden)
 		return f, nil
 	}
 	kept := func(content []byte) []byte {

@@ -25,9 +25,9 @@ func (e *Stacks) Resident(ctx context.Context, scope governance.Scope, a *store.
 	case pages[0] != nil:
 		return pages[0], nil
 	case a.Status == store.StatusPurged:
-		return nil, fmt.Errorf("artifact %s: %w", a.ID, api.ErrGone)
+		return nil, fmt.Errorf("read artifact %s: %w", a.ID, api.ErrGone)
 	}
-	return nil, fmt.Errorf("artifact %s: %w", a.ID, store.ErrConflict)
+	return nil, fmt.Errorf("artifact %s has changed meanwhile: %w", a.ID, store.ErrConflict)
 }
 
 // NotesOf reads the notes of artifacts. The note of a purged artifact is empty.
@@ -56,7 +56,7 @@ func (e *Stacks) NotesOf(ctx context.Context, scope governance.Scope, rows []sto
 		}
 		i := at[c.ID]
 		if err := json.Unmarshal(c.Body, notes[i]); err != nil {
-			return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, rows[i].ID, err)
+			return nil, fmt.Errorf("%w: decode the metadata of artifact %s: %w", store.ErrCorrupt, rows[i].ID, err)
 		}
 	}
 	return notes, nil
@@ -73,7 +73,7 @@ func (e *Stacks) NoteOf(ctx context.Context, scope governance.Scope, a *store.Ar
 		return nil, err
 	}
 	if err := json.Unmarshal(c.Body, n); err != nil {
-		return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, a.ID, err)
+		return nil, fmt.Errorf("%w: decode the metadata of artifact %s: %w", store.ErrCorrupt, a.ID, err)
 	}
 	return n, nil
 }
@@ -140,8 +140,8 @@ func (e *Stacks) SetStatus(ctx context.Context, scope governance.Scope, u *store
 // A Family is a set of artifacts, everything derived from them, and the cells of all of them.
 type Family struct {
 	Rows  []store.Artifact // the named artifacts first
-	Named int
-	Cells []store.CellID // sorted once the family is complete
+	Named int              // number of named artifacts
+	Cells []store.CellID   // sorted once the family is complete
 
 	known map[store.ArtifactID]bool
 	has   map[store.CellID]bool
@@ -286,7 +286,7 @@ type GateRecord struct {
 func ReadGate(a *store.Artifact) (*GateRecord, error) {
 	g := &GateRecord{}
 	if err := json.Unmarshal(a.Gate, g); err != nil {
-		return nil, fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
+		return nil, fmt.Errorf("%w: decode the gate record of artifact %s: %w", store.ErrCorrupt, a.ID, err)
 	}
 	return g, nil
 }

@@ -46,14 +46,14 @@ type Catalog struct {
 	columns
 }
 
-// columns are the fields that a catalog has of each artifact, at index Seq-1, like the rows of
-// Table.
+// columns are the fields that a catalog has of each artifact. The fields of the artifact with the
+// number Seq are at index Seq-1 of each slice, and in row Seq-1 of Table.
 type columns struct {
 	Version  store.Version
 	Table    triage.Table
-	Pins     map[int]bool // rows of live, pinned artifacts
-	ids      []uint64     // ids of 16 hexadecimal digits, as numbers
-	names    map[int]store.ArtifactID
+	Pins     map[int]bool             // rows of live, pinned artifacts
+	ids      []uint64                 // ids of 16 hexadecimal digits, as numbers
+	names    map[int]store.ArtifactID // other ids, by row
 	versions []store.Version
 	newest   store.Version // highest of versions
 }
@@ -142,8 +142,8 @@ func (e *Stacks) refresh(ctx context.Context, k *Catalog, version store.Version)
 	return nil
 }
 
-// set adds or replaces an artifact. Rows of lower Seq that this reader does not see yet are
-// marked as absent.
+// set adds or replaces an artifact. If artifacts with lower numbers were not read yet, it adds rows
+// for them that are marked as absent.
 func (k *Catalog) set(a *store.Artifact) {
 	row := int(a.Seq - 1)
 	for len(k.ids) <= row {
@@ -172,7 +172,7 @@ func (k *Catalog) set(a *store.Artifact) {
 	k.Table.Set(row, r)
 }
 
-// unpin allows the page of a row to be evicted again.
+// unpin ends the pin of a row, so that its page may leave the memory.
 func (k *Catalog) unpin(row int) {
 	if k.Pins[row] {
 		delete(k.Pins, row)

@@ -125,7 +125,7 @@ func (e *Stacks) put(ctx context.Context, scope governance.Scope, u *store.Updat
 	return a, nil
 }
 
-// Redacts reports whether content is redacted: if the request asks for it or the options do.
+// Redacts reports whether content must be redacted, because the options say so or asked is true.
 func (e *Stacks) Redacts(asked bool) bool { return asked || e.Opts.Redact }
 
 // CheckPut returns an error if a request is invalid or forbidden.
@@ -138,7 +138,7 @@ func (e *Stacks) CheckPut(req *api.NewArtifact) error {
 	case (req.Class == provenance.Verified) != (req.VerifiedBy != ""):
 		return fmt.Errorf("%w: the class %q needs the name of who verified the artifact, and no other class takes one", api.ErrRequest, provenance.Verified)
 	case req.TTL != nil && *req.TTL < 0:
-		return fmt.Errorf("%w: a time to live of %v is below 0", api.ErrRequest, *req.TTL)
+		return fmt.Errorf("%w: a time to live of %v is below 0: want 0 or more", api.ErrRequest, *req.TTL)
 	case strings.Trim(string(req.ID), "0123456789abcdefghijklmnopqrstuvwxyz_-") != "" || len(req.ID) > 64:
 		return fmt.Errorf("%w: id %q: want up to 64 small letters, digits, _ and -", api.ErrRequest, req.ID)
 	}
@@ -261,7 +261,7 @@ func (e *Stacks) FindArtifact(ctx context.Context, scope governance.Scope, prefi
 		case len(found) == limit:
 			continue // the artifact with exactly this id may come after longer ids
 		case len(found) == 0 || exact:
-			return nil, api.About(api.SubjectArtifact, fmt.Errorf("artifact %s: %w", prefix, store.ErrNotFound))
+			return nil, api.About(api.SubjectArtifact, fmt.Errorf("find artifact %s: %w", prefix, store.ErrNotFound))
 		case len(found) > 1:
 			return nil, api.About(api.SubjectArtifact, fmt.Errorf("%w: artifact %s: both %s and %s begin with it: give more of the id", api.ErrAmbiguous, prefix, found[0].ID, found[1].ID))
 		}

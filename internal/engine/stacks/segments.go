@@ -139,8 +139,8 @@ func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, vers
 	return known, nil
 }
 
-// remove drops the segments under a key. The caller holds the lock. A job that still has the
-// dropped segments may add to them, which no longer counts in the cache.
+// remove drops the segments under a key. The caller holds the lock. A job that still uses the
+// dropped segments may add to them; the cache no longer counts what it adds.
 func (c *segmentCache) remove(key segmentsOf) {
 	k := c.all[key]
 	k.mu.Lock()
@@ -182,7 +182,7 @@ func (e *Stacks) readLatest(ctx context.Context, key segmentsOf, version store.V
 func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, row *store.Manifest, known map[string]KnownSegment) error {
 	sealed, err := manifest.Parse(row.Body)
 	if err != nil {
-		return fmt.Errorf("%w: manifest %s: %w", store.ErrCorrupt, row.ID, err)
+		return fmt.Errorf("%w: read manifest %s: %w", store.ErrCorrupt, row.ID, err)
 	}
 	keys := make(SegmentKeys)
 	var names []string

@@ -34,7 +34,8 @@ const (
 	// about the time that it takes to open a snapshot, half a millisecond.
 	leastSnapshot = 200
 
-	// staleAfter is the most updates that a snapshot may be behind before it is replaced.
+	// staleAfter is by how many updates a snapshot may be behind its catalog before it is
+	// replaced.
 	staleAfter = 256
 )
 

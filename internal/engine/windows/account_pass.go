@@ -66,8 +66,8 @@ func (p *pass) accountInput() *accountInput {
 	return a
 }
 
-// beside returns the text of the state, or "" if the planned end of the account leaves the state
-// out.
+// beside returns the text of the state as it stands behind the account, or "" if the account is
+// planned without the state.
 func (a *accountInput) beside() string {
 	if a.end != a.whole {
 		return ""
@@ -75,7 +75,8 @@ func (a *accountInput) beside() string {
 	return a.state.Text()
 }
 
-// text returns the text that a plan puts in place of block i.
+// text returns the text that the account has in place of block i: those units of the block that
+// plan keeps.
 func (a *accountInput) text(plan *account.Plan, i int, id transcript.BlockID) string {
 	from, to := a.of[i][0], a.of[i][1]
 	return account.Text(a.units[from:to], plan.Kept[from:to], id)
@@ -122,8 +123,8 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 	}
 }
 
-// accountRequest returns the request for an account, and the tokens of the text behind the
-// account.
+// accountRequest returns the request with which [account.Make] plans the account for req, and the
+// tokens of the text that stands behind the account.
 func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.Request, end token.Count) {
 	a := p.accountInput()
 	end = p.count(a.end + "\n")
@@ -173,8 +174,8 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 	return all
 }
 
-// uncut returns the form of a block that was not cut: whole, or without its thinking if thinking
-// may leave.
+// uncut returns the form of a block that stays in the window: without its thinking if the thinking
+// may leave, else whole.
 func uncut(c *pager.Candidate) pager.Form {
 	if c.Thinking && !c.Rule.Hard() {
 		return pager.Bare
@@ -256,8 +257,9 @@ func (p *pass) applyStub(req *pager.Request, plan *pager.Plan, i int, made *acco
 	d.Recut = d.From == d.To && !s.Same(&now)
 }
 
-// leastAccount plans the smallest possible account, of by tokens. If its window does not fit the
-// budget either, it returns a [*pager.FloorError] with the tokens of that window.
+// leastAccount plans the smallest possible account, whose budget is by tokens. If even then the
+// window does not fit the budget of req, it returns a [*pager.FloorError] with the tokens of the
+// window.
 func (p *pass) leastAccount(req *pager.Request, plan *pager.Plan, r *account.Request, by token.Count) (*pager.Plan, error) {
 	r.Budget = by
 	made, err := account.Make(r)

@@ -56,9 +56,10 @@ func (e *Windows) makeBriefAccount(scope governance.Scope, h *hold.Snapshot, lim
 	return r, err
 }
 
-// says returns the text of a block's units of one kind. If everything is true, it returns all of
-// them if they are short, and otherwise the first unit and those that the account kept. If
-// everything is false, it returns "" for a block of which the account kept none.
+// says returns the text of a block's units of one kind: all units if the account kept all of them,
+// else the first unit and those that the account kept. If everything is true, it also returns all
+// units if they are short. If everything is false and the account kept no unit of the block, it
+// returns "".
 func (r *briefAccount) says(block int, kind account.Kind, everything bool) string {
 	var whole, kept []string
 	some := everything
@@ -95,8 +96,9 @@ func (b *briefing) words() []string {
 	return list
 }
 
-// replies returns the agent's reports to the user as far as the account kept them, the newest
-// first; of the newest report, everything. Sentences before a tool call are no report.
+// replies returns the agent's reports to the user, the newest first: the newest report whole, if it
+// is not too long, and of the others what the account kept. Sentences before a tool call are no
+// report.
 func (b *briefing) replies() []string {
 	var list []string
 	for i := range slices.Backward(b.account.blocks) {
@@ -138,8 +140,8 @@ func (b *briefing) tasks() []string {
 	return list
 }
 
-// runs returns the commands with their outcomes: of repeated attempts at the same thing, only the
-// newest.
+// runs returns the commands with their outcomes. If a command was tried several times, it returns
+// only the newest attempt.
 func (b *briefing) runs() []string {
 	newest := make(map[string]bool)
 	for _, r := range b.account.state.Runs {

@@ -77,7 +77,7 @@ func (c *chapter) own(block int) bool {
 	return calls > 0
 }
 
-// plain returns entries without an id, the newest first, for texts that come from no block.
+// plain returns entries without the id of a block for texts, the last text first.
 func (b *briefing) plain(texts []string) []string {
 	list := make([]string, 0, len(texts))
 	for _, text := range slices.Backward(texts) {
@@ -109,8 +109,8 @@ func (b *briefing) each(kind facts.FactKind, say func(*chapter, *facts.Fact) (su
 	return list
 }
 
-// restated reports whether a fact is a summary's version of a task that an earlier chapter has in
-// the user's own words.
+// restated reports whether a fact of the chapter with the index at is a task in the words of a
+// summary, and an earlier chapter has a task in the user's own words.
 func (b *briefing) restated(at int, f *facts.Fact) bool {
 	if f.Kind != facts.FactTask || b.chapters[at].blocks[f.Block].Kind != transcript.KindSummary {
 		return false
@@ -145,7 +145,8 @@ func (b *briefing) settled() map[*facts.Fact]bool {
 	return settled
 }
 
-// unlessSummarized wraps say so that facts which the summary in the window contains are left out.
+// unlessSummarized returns a function for [briefing.each] that calls say, but returns no text for a
+// fact that is in the summary in the window.
 func (b *briefing) unlessSummarized(say func(*facts.Fact) (subject, text string)) func(*chapter, *facts.Fact) (string, string) {
 	return func(_ *chapter, f *facts.Fact) (string, string) {
 		if b.summarized(f.Subject) && b.summarized(f.Text) {

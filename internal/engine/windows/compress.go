@@ -40,7 +40,7 @@ func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api
 	}
 	if r.Todos != nil {
 		if _, err := summary.ParseTodos(r.Todos); err != nil {
-			return nil, fmt.Errorf("%w: todos: %w", api.ErrRequest, err)
+			return nil, fmt.Errorf("%w: read the to-do list: %w", api.ErrRequest, err)
 		}
 	}
 	return base.Retry(ctx, func() (*api.CompressResult, error) { return e.compress(ctx, scope, &r) })

@@ -59,13 +59,13 @@ func (e *Windows) DiffSession(ctx context.Context, scope governance.Scope, req *
 		return nil, &api.FieldError{Field: "from", Text: err.Error()}
 	}
 	if from > to {
-		return nil, &api.FieldError{Field: "from", Text: "is later than to"}
+		return nil, &api.FieldError{Field: "from", Text: "is later than to: exchange them"}
 	}
 	return d.between(from, to), nil
 }
 
-// A delta compares two moments of a session. A moment is a number of operations: those done by
-// then.
+// A delta compares two moments of a session. A moment is given by the number of operations that had
+// been done by then.
 type delta struct {
 	h      *hold.Snapshot
 	ops    []hold.Op
@@ -181,8 +181,9 @@ func (d *delta) describe(b *api.BlockDelta) {
 	}
 }
 
-// at describes moment n. The operations next to it tell the size of the window, unless an import
-// lies between.
+// at describes moment n. It takes the size of the window from the operation before the moment, or
+// from the next operation that records a size. It leaves the size out if an import comes before
+// that.
 func (d *delta) at(n int) api.SessionMoment {
 	var m api.SessionMoment
 	if n > 0 {

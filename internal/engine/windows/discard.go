@@ -147,8 +147,8 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// standings returns for each block whether and why it may be discarded, given the rule of each
-// block.
+// standings returns for each block whether it may be discarded, and why or why not. rules has the
+// rule of each block.
 func (e *Windows) standings(h *hold.Snapshot, rules []pager.Rule) []pager.Standing {
 	forms := make([]pager.Form, len(h.Rows))
 	for i := range h.Rows {
@@ -161,7 +161,8 @@ func (e *Windows) standings(h *hold.Snapshot, rules []pager.Rule) []pager.Standi
 	return all
 }
 
-// tokensBeside returns the tokens in the window that belong to no block.
+// tokensBeside returns the tokens in the window that belong to no block, such as those of tools and
+// of the summary.
 func tokensBeside(h *hold.Snapshot) token.Count {
 	n := h.Head.Window
 	for i := range h.Rows {

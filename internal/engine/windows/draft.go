@@ -22,7 +22,7 @@ import (
 type drafted struct {
 	summary *summary.Summary
 	covers  int // number of blocks, from the first
-	fresh   int // how many of them are new since the merged summary
+	fresh   int // how many of these blocks the merged summary did not cover
 	merged  bool
 	edits   []summary.Edit    // changes of the merge to the former summary
 	left    []summary.Elision // entries that the window has no room for
@@ -32,10 +32,10 @@ type drafted struct {
 }
 
 // errDraft means that a model's draft cannot be used.
-var errDraft = errors.New("draft of the model")
+var errDraft = errors.New("the draft of the model cannot be used")
 
-// draft returns the summary of the blocks that a way covers: a draft of the blocks that are new
-// since the last compression, merged with the former summary.
+// draft returns the new summary for a way to compress: a draft of the blocks that the former
+// summary does not cover, merged with the former summary.
 func (c *compression) draft(ctx context.Context, w way) (*drafted, error) {
 	key := draftKey{covers: c.covers(w.keepLast), model: w.model, anew: w.strategy == api.StrategyRegenerative}
 	d, ok := c.drafts[key]
@@ -159,9 +159,9 @@ func (c *compression) before(anew bool) *hold.WindowSummary {
 	return s
 }
 
-// inputsOf returns digests of the texts of the first n blocks of a session, for each n from 0.
-// Each digest is over the one before and one text, so the digest of the blocks that a summary
-// covers does not depend on how many compressions it took.
+// inputsOf returns a list whose element n is the digest of the texts of the first n blocks of a
+// session. Each digest is made of the digest before it and one text, so the digest of the blocks
+// that a summary covers does not depend on how many compressions made the summary.
 func inputsOf(h *hold.Snapshot) []digest.Digest {
 	all := make([]digest.Digest, len(h.Blocks)+1)
 	for i, text := range h.Texts() {
@@ -205,7 +205,7 @@ func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowS
 	}
 	if err == nil {
 		if problems := summary.Check(next, c.engine.source(h, d.covers, found)); len(problems) > 0 {
-			err = fmt.Errorf("%d problems, the first: %s", len(problems), problems[0])
+			err = fmt.Errorf("it has %d problems, the first: %s", len(problems), problems[0])
 		}
 	}
 	if err != nil {
@@ -229,8 +229,8 @@ func (c *compression) factsOf(n int) []facts.Fact {
 	return all
 }
 
-// since returns the facts of the blocks from one index up to another, and older facts whose
-// status changed there.
+// since returns the facts of the blocks with the indexes from up to, without, to, and facts of
+// earlier blocks whose status changed in these blocks.
 func (c *compression) since(from, to int) []facts.Fact {
 	if from == 0 {
 		return c.factsOf(to)

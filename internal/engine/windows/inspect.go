@@ -128,7 +128,7 @@ func (e *Windows) loadMeasured(ctx context.Context, scope governance.Scope, id t
 	return h, info, m, err
 }
 
-// reserve is the tokens of a context window that are held back for the reply.
+// reserve is how many tokens of a context window are kept free for the reply.
 const reserve = 20_000
 
 // Context returns what fills the window of a session.
@@ -249,9 +249,8 @@ func (e *Windows) Stats(ctx context.Context, scope governance.Scope, req *api.Se
 	return res, err
 }
 
-// addTasks adds the cost of the tasks of a window that starts with before tokens ahead of its
-// first block. Blocks before the first task of the window belong to the last task of the window
-// before.
+// addTasks adds the cost of the tasks of a window. The window has before tokens ahead of its first
+// block. Blocks ahead of its first task belong to the last task of the window before it.
 func addTasks(res *api.StatsResult, m hold.Meter, before token.Count, p *hold.EarlierWindow) {
 	for i := range p.Blocks {
 		b := &p.Blocks[i]

@@ -14,8 +14,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// judged judges a text as the summary of the first blocks of a session. The number of blocks is
-// asked, or else the number in the summary, or else all.
+// judged judges data as the summary of the first blocks of a session. asked is the number of
+// blocks; 0 means the number that the summary gives or, if it gives none, all blocks.
 func (e *Windows) judged(h *hold.Snapshot, data []byte, asked int, least *ratio.Ratio) (*api.Judgement, *summary.Summary, error) {
 	n, err := h.FirstBlocks(asked)
 	if err != nil {
@@ -38,7 +38,7 @@ func (e *Windows) judged(h *hold.Snapshot, data []byte, asked int, least *ratio.
 
 // judging holds the standard by which a summary is judged.
 type judging struct {
-	blocks  int              // number of blocks that it covers, from the first
+	blocks  int              // number of blocks that the summary covers, from the first
 	found   []facts.Fact     // facts of those blocks
 	made    *summary.Summary // the session's own summary, or nil
 	counter token.Counter
@@ -88,8 +88,8 @@ func (e *Windows) judge(h *hold.Snapshot, data []byte, by *judging) (*api.Judgem
 	return j, s
 }
 
-// has reports whether s has the same entries as the session's own summary. Both may have gone
-// through Markdown.
+// has reports whether s has the same entries as the session's own summary. Entries also count as
+// the same if they differ only because s was parsed from Markdown.
 func (by *judging) has(s *summary.Summary) bool {
 	if by.made == nil {
 		return false

@@ -35,7 +35,7 @@ type pass struct {
 	skips       []string        // what skipped returns, set with needs
 	covering    *pager.Passages // set at first use
 	account     *accountInput   // set at first use
-	verbatim    bool            // in an account, user messages under hard rules stay whole while the budget has room
+	verbatim    bool            // in an account, the user's messages under hard rules stay whole if the budget has room
 	modelCovers int             // number of first blocks whose replies a model's summary in the window covers
 	heads       []string        // first lines of stubs, set at first use
 }
@@ -100,8 +100,8 @@ func (p *pass) skipped() []string {
 	return p.skips
 }
 
-// cover returns the passages that a plan of lines chooses from. It reads the session at the first
-// call only.
+// cover returns the passages of the session from which [pass.planCover] chooses the lines to keep.
+// It reads the session at the first call only.
 func (p *pass) cover() *pager.Passages {
 	if p.covering == nil {
 		l := p.likely()

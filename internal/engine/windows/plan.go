@@ -42,8 +42,9 @@ func (p *pass) budget(req *api.CompressRequest) token.Count {
 	return budget
 }
 
-// shared returns the budget for a target that is a share: that share of the blocks that may
-// leave, and everything that may not leave: system text, definitions of tools and framing.
+// shared returns the budget for a target that is a share. The budget is this share of the tokens of
+// the blocks that may leave the window, and all tokens of what may not leave: the system text, the
+// definitions of tools and the framing.
 func (p *pass) shared(share ratio.Ratio) token.Count {
 	leaves, stays := p.shares()
 	return stays + token.Count(share.Scale(int64(leaves)))
@@ -93,7 +94,7 @@ func (p *pass) candidates() []pager.Candidate {
 	return cs
 }
 
-// reads reports whether a message calls a tool that reads a source.
+// reads reports whether a message calls a tool that reads a file or another source.
 func (p *pass) reads(m *transcript.Message) bool {
 	return slices.ContainsFunc(m.Calls(), func(c transcript.ToolCall) bool {
 		return p.engine.Opts.Tools.Of(c) == tool.Read
@@ -120,8 +121,9 @@ func (p *pass) size(i int, f pager.Form) token.Count {
 	return p.meter.Entries(pager.Entries(h.Session.Messages, &h.Blocks[i], f, p.stub(i, f)))
 }
 
-// planCover returns a plan of lines for a request. Texts counted one by one may have fewer tokens
-// than the stub with all of them; then planCover lowers the budget and plans again.
+// planCover returns a plan that keeps single lines of blocks. The planner counts lines one by one,
+// and a stub with all of them may have more tokens than that; then planCover lowers the budget and
+// plans again.
 func (p *pass) planCover(req *pager.Request) (*pager.Plan, error) {
 	c := p.cover()
 	r := &pager.CoverRequest{Request: *req, Readings: c.Readings, Names: c.Names, Count: func(block, passage int) token.Count {

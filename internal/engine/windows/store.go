@@ -114,7 +114,8 @@ func (e *Windows) stubCell(c *store.Change, s pager.Stub, from []store.CellID) (
 	return cell.ID, nil
 }
 
-// figure writes tokens, ratio and probe score of an outcome into its new summary.
+// figure writes the figures of an outcome into its new summary: tokens, ratio and score of the
+// probes.
 func (o *outcome) figure(h *hold.Snapshot) {
 	s := o.kept.Summary
 	s.TokensBefore, s.TokensAfter = int64(h.Head.Window), int64(o.plan.After)

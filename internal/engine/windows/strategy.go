@@ -27,7 +27,7 @@ type way struct {
 	account  bool        // an account stands beside the summary; if detail is 0, the summary is only its id
 }
 
-// plans returns the strategy that plans the blocks beside the summary.
+// plans returns the strategy that decides about the blocks that the summary does not replace.
 func (w *way) plans() api.Strategy {
 	if w.account {
 		return api.StrategyAccount
@@ -43,10 +43,11 @@ const (
 	retryLast  = 10
 )
 
-// ways returns the ways to try a request, in order. First the strategy of the request: with a
-// draft by the model if one is set, then without; for the anchored strategy, with an account. If
-// the strategy makes a summary, then follow: the summary in the window, a larger summary, a
-// larger summary with more blocks left whole, and a sliding window.
+// ways returns the ways to try a request, in order. The first ways use the strategy of the request:
+// with a draft by the model, if a model is set, and then without. With the anchored strategy an
+// account stands beside the summary. If the strategy makes a summary, further ways follow: the
+// summary in the window, a larger summary, a larger summary with more blocks left whole, and a
+// sliding window.
 func (e *Windows) ways(req *api.CompressRequest) []way {
 	last := e.keepLast(req.KeepLast)
 	var all []way

@@ -53,7 +53,8 @@ func quoted(lines string) string {
 	return "\n" + transcript.Quote(lines[1:])
 }
 
-// closes reports whether the quotation of block i must say where it ends: see [hold.CloseQuotes].
+// closes reports whether the quotation in the stub of block i must end with a line that says so:
+// see [hold.CloseQuotes].
 func (p *pass) closes(plan *pager.Plan, i int) bool {
 	for i++; i < len(plan.Decisions); i++ {
 		switch plan.Decisions[i].To {

@@ -55,7 +55,7 @@ func (e *Windows) CheckSummary(ctx context.Context, scope governance.Scope, req 
 	return &api.CheckSummaryResult{Session: req.Session, Judgement: *j, Summary: s}, nil
 }
 
-// State returns the state of the compression of a session: its tokens and its summary.
+// State returns, as one document, the tokens of a session, those of its window, and its summary.
 func (e *Windows) State(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ProtocolState, err error) {
 	id := req.Session
 	defer base.During("state of session "+string(id), &err)

@@ -17,8 +17,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// setSummary sets the summary of an outcome, as long as its share of the budget allows, or as the
-// space that hard rules leave allows, if that is less.
+// setSummary sets the summary of an outcome. The summary is as long as its share of the budget
+// allows or, if this is less, as the space beside the blocks under hard rules.
 func (c *compression) setSummary(o *outcome, d *drafted, w way, req *pager.Request) {
 	h := c.pass.held
 	room := req.Budget - c.least(w.plans(), req)
@@ -54,7 +54,7 @@ func (c *compression) setSummary(o *outcome, d *drafted, w way, req *pager.Reque
 	o.kept, o.drafted = s, d
 }
 
-// least returns the fewest tokens that a window without a summary can have.
+// least returns the fewest tokens that the window can have beside the summary.
 func (c *compression) least(s api.Strategy, req *pager.Request) token.Count {
 	low := *req
 	low.Budget, low.Fixed = -1, c.pass.meter.Fixed(c.pass.held.Session)
@@ -153,8 +153,8 @@ func (p *pass) ledger(n int, limit token.Count) string {
 	return text
 }
 
-// standing returns a line about a file or command: its name, and each act on it with the last
-// block that did it.
+// standing returns a line about a file or command: its name, and what was done with it, such as
+// "read". Each act comes with the id of the last block that did it.
 func (p *pass) standing(n *facts.Node) string {
 	last := make(map[facts.Act]int)
 	for _, u := range n.Uses {

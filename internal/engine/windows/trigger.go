@@ -22,7 +22,7 @@ func (e *Windows) Trigger(ctx context.Context, scope governance.Scope, req *api.
 		return nil, fmt.Errorf("%w: %w", api.ErrRequest, err)
 	}
 	if req.Window < 0 {
-		return nil, fmt.Errorf("%w: a window of %d tokens is below 0", api.ErrRequest, req.Window)
+		return nil, fmt.Errorf("%w: a window of %d tokens is below 0: want 0 or more", api.ErrRequest, req.Window)
 	}
 	h, err := e.Load(ctx, scope, req.Session)
 	if err != nil {

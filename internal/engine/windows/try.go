@@ -209,7 +209,8 @@ func (c *compression) grade(o *outcome) *probe.Report {
 	return probe.Grade(c.asked(), evidenceOf(c.pass.held, o.rows, o.stubs, o.kept))
 }
 
-// asked returns the probes about all blocks that the first way covers; no way covers more.
+// asked returns the probes that each attempt must answer. They are about the blocks that the
+// summary of the first way covers; no other way covers more blocks.
 func (c *compression) asked() []probe.Probe {
 	if c.probes == nil {
 		n := c.covers(c.engine.keepLast(c.req.KeepLast))

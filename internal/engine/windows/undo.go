@@ -59,7 +59,7 @@ func (e *Windows) sessionOf(ctx context.Context, scope governance.Scope, op stri
 			}
 		}
 	}
-	return "", fmt.Errorf("operation %q: %w", op, store.ErrNotFound)
+	return "", fmt.Errorf("find operation %q: %w", op, store.ErrNotFound)
 }
 
 func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (*api.UndoResult, error) {
@@ -151,7 +151,7 @@ func (e *Windows) lastOp(ctx context.Context, scope governance.Scope, req *api.U
 	kind, exists := known[req.Op]
 	switch {
 	case req.Op != "" && !exists:
-		return nil, fmt.Errorf("operation %s: %w", req.Op, store.ErrNotFound)
+		return nil, fmt.Errorf("find operation %s: %w", req.Op, store.ErrNotFound)
 	case kind == hold.OpImport:
 		return nil, fmt.Errorf("%w: operation %s is an import and cannot be undone: it removed nothing", api.ErrPolicy, req.Op)
 	case kind == hold.OpContract:

@@ -66,8 +66,8 @@ func (e *Windows) Why(ctx context.Context, scope governance.Scope, req *api.Bloc
 	return res, err
 }
 
-// imports returns the changes to a block that an import recorded because the client had made
-// them.
+// imports returns the changes of a block that the client had made, and that the import in entry
+// recorded.
 func imports(entry *store.Entry, block transcript.BlockID) ([]api.WhyEntry, error) {
 	var data hold.ImportEntry
 	if err := hold.ReadEntry(entry, &data); err != nil {

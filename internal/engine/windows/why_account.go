@@ -75,11 +75,12 @@ func (e *Windows) whyAccount(ctx context.Context, scope governance.Scope, p *pas
 	return w, nil
 }
 
-// relativeTo returns a worth per byte as a multiple of the mean.
+// relativeTo returns rate, the worth of a unit per byte, as a multiple of mean, the mean of all
+// units.
 func relativeTo(rate, mean int64) ratio.Ratio { return ratio.Of(rate, mean) }
 
-// floorOf returns the worth of the first unit that a larger budget would add, or 0 if there is
-// none.
+// floorOf returns the worth per byte of the unit that would come first into the account if the
+// budget were larger, or 0 if there is none.
 func floorOf(made *account.Plan, budget token.Count) int64 {
 	first := -1
 	for k, from := range made.From {
