@@ -238,7 +238,11 @@ func (c *Console) show(p *page) http.HandlerFunc {
 			c.writeJSON(w, http.StatusOK, "application/json", data)
 			return
 		}
-		c.write(w, http.StatusOK, p.name, v.frame(p.title, p.section, p.command(v), data))
+		title := p.title
+		if own, ok := data.(interface{ title() string }); ok {
+			title = own.title()
+		}
+		c.write(w, http.StatusOK, p.name, v.frame(title, p.section, p.command(v), data))
 	}
 }
 

@@ -95,7 +95,7 @@ func TestHealthOfTheServer(t *testing.T) {
 	s := newStage(t, func(o *console.Options) { o.Node = func(context.Context) *console.ServerState { return node } })
 	s.signIn()
 	s.now = s.now.Add(90 * time.Minute)
-	s.wants("health", "1h30m0s ago", "ready: it answers", "http, mcp", "2 running, 3 waiting", "jobs at once", "64")
+	s.wants("health", "1 h 30 min ago", "ready: it answers", "http, mcp", "2 running, 3 waiting", "jobs at once", "64")
 	node.Problem = "the store is read-only <b>"
 	s.wants("health", "It takes no requests: the store is read-only &lt;b&gt;", "not ready")
 }
