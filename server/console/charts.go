@@ -94,7 +94,6 @@ type dayBar struct {
 
 	X, Width, Y, Height int
 	Middle              int
-	Named               bool // there is room for the day and its cost
 	Label               string
 }
 
@@ -103,10 +102,11 @@ type dayChart struct {
 	Bars        []dayBar
 	Most        economy.Money // the height
 	First, Last string        // dates at both ends
+	Ticks       []bar         // the dates of all days, if there is room for them
 }
 
-// mostNamed is the most days in a drawing that has room for each day's name and cost.
-const mostNamed = 8
+// mostTicks is the most days in a drawing that has room for the date and the cost of each.
+const mostTicks = 8
 
 // daysOf returns the drawing of the last days, or nil if there are no days with calls. Of these,
 // days are in order; calls without a time are at the first date.
@@ -118,6 +118,11 @@ func daysOf(sums []economy.DaySum, days int, now time.Time) *dayChart {
 	first := now.Add(-time.Duration(days) * 24 * time.Hour).UTC().Truncate(24 * time.Hour)
 	slots := int(last.Sub(first)/(24*time.Hour)) + 1
 	p := &dayChart{Most: 1, First: first.Format(time.DateOnly), Last: last.Format(time.DateOnly)}
+	for i := range slots {
+		if slots <= mostTicks {
+			p.Ticks = append(p.Ticks, bar{Name: first.Add(time.Duration(i) * 24 * time.Hour).Format("Jan 2"), Middle: 1000*i/slots + 400/slots})
+		}
+	}
 	for i := range sums {
 		p.Most = max(p.Most, sums[i].Total)
 	}
@@ -128,7 +133,7 @@ func daysOf(sums []economy.DaySum, days int, now time.Time) *dayChart {
 		}
 		h := int(1000 * sums[i].Total / p.Most)
 		b := dayBar{
-			DaySum: sums[i], X: 1000 * at / slots, Width: max(1, 1000/slots*4/5), Y: 1000 - h, Height: h, Named: slots <= mostNamed,
+			DaySum: sums[i], X: 1000 * at / slots, Width: max(1, 800/slots), Y: 1000 - h, Height: h,
 			Label: fmt.Sprintf("%s: %s for %s", sums[i].Day, money(sums[i].Total), plural(sums[i].Calls, "call", "calls")),
 		}
 		b.Middle = b.X + b.Width/2

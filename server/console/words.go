@@ -32,6 +32,8 @@ func meaningsOf(words ...string) []meaning {
 			"worth":        "the chance that somebody needs a line again, for its length. 1 is the average of the session.",
 			"cache":        "the provider keeps the beginning of a prompt for some minutes. Reading it again costs a tenth of sending it anew.",
 			"managed":      "Carrel sends the window that it holds in place of the client's messages.",
+			"context":      "the text that was put together for a question.",
+			"artifact":     "a memory, a document or a passage of one.",
 			"manifest":     "the sealed list of what is in a context and what was left out.",
 			"tier":         "how much is left out when the candidates need more than the budget: nothing in full, most in minimal.",
 			"probe":        "a question that the original conversation answers.",
@@ -39,8 +41,8 @@ func meaningsOf(words ...string) []meaning {
 			"guard":        "a requirement in the contract. A pass after which it fails is refused.",
 			"memory":       "a sentence that an agent proposed to remember for later sessions. No agent sees it before it is approved.",
 			"held":         "the check of proposed memories did not let it through by itself.",
-			"Carrel holds": "the conversation as Carrel would send it now. An estimate; the agent may send tools and system text beside it.",
-			"last prompt":  "what the model got with the last call, as its provider counted it.",
+			"Carrel holds": "the conversation as it would be on the next call. An estimate; tools and system text of the agent may come on top.",
+			"last prompt":  "what the model got on the last call, as its provider counted it.",
 		}[w]})
 	}
 	return all
@@ -125,7 +127,7 @@ func fills(r *carrel.ContextResult) string {
 		s += fmt.Sprintf(" The last prompt had %s.", thousands(fmt.Sprint(r.Sent)))
 	}
 	if r.Figures.Compress > 0 {
-		s += fmt.Sprintf(" A pass is due from %s.", thousands(fmt.Sprint(r.Figures.Compress)))
+		s += fmt.Sprintf(" A pass is due at %s.", thousands(fmt.Sprint(r.Figures.Compress)))
 	}
 	return s
 }
@@ -171,11 +173,11 @@ func (p *diffPage) Dropped() string {
 	gone := len(p.Left) - stubs
 	switch {
 	case gone == 0:
-		s += ": each left a stub that recalls it."
+		s += ": each has a stub in its place that recalls it."
 	case stubs == 0:
-		s += ": all of them left the window, and can be recalled."
+		s += ": all are out of the window, and can be recalled."
 	default:
-		s += fmt.Sprintf(": %d left a stub that recalls them, %d left the window whole and can be recalled too.", stubs, gone)
+		s += fmt.Sprintf(": %d have a stub in their place that recalls them, %d are out of the window and can be recalled too.", stubs, gone)
 	}
 	if len(p.Came) > 0 {
 		s += fmt.Sprintf(" %s came back.", plural(len(p.Came), "block", "blocks"))
@@ -204,8 +206,8 @@ func reasonWords(r manifest.Reason) string {
 	means := map[manifest.Reason]string{
 		manifest.ReasonExpired: "its time to live has passed", manifest.ReasonRefuted: "it was found to be wrong", manifest.ReasonDistrusted: "its origin is trusted too little",
 		manifest.ReasonHeld: "it waits for a review", manifest.ReasonPolicy: "a policy forbids it here", manifest.ReasonSecret: "it seems to hold a secret",
-		manifest.ReasonSuperseded: "there is a later version", manifest.ReasonDuplicate: "the same content is in", manifest.ReasonCrowded: "the first, quick look found others that fit the query better",
-		manifest.ReasonNotScored: "it passed the first look, and others were looked at closely", manifest.ReasonMinor: "looked at closely, it adds little",
+		manifest.ReasonSuperseded: "there is a later version", manifest.ReasonDuplicate: "the same content is in", manifest.ReasonCrowded: "others fit the query better at a first, quick look",
+		manifest.ReasonNotScored: "it passed the first look, and others were taken for the second", manifest.ReasonMinor: "at the second look it adds little",
 		manifest.ReasonOverBudget: "there was no room for it", manifest.ReasonTier: "the tier leaves it out",
 	}[r]
 	if means == "" {

@@ -63,7 +63,7 @@ func TestDemoInABrowser(t *testing.T) {
 			if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
 				t.Fatal(err)
 			}
-			b.do(name, chromedp.EmulateViewport(look.width, 720), chromedp.Navigate(root+path), waits("footer"))
+			b.do(name, chromedp.EmulateViewport(look.width, 860), chromedp.Navigate(root+path), waits("footer"))
 			if wide := value[int64](b, `document.documentElement.scrollWidth`); wide != look.width {
 				t.Errorf("%q is %d wide on a screen of %d", name, wide, look.width)
 			}
