@@ -119,9 +119,14 @@ func daysOf(sums []economy.DaySum, days int, now time.Time) *dayChart {
 	slots := int(last.Sub(first)/(24*time.Hour)) + 1
 	p := &dayChart{Most: 1, First: first.Format(time.DateOnly), Last: last.Format(time.DateOnly)}
 	for i := range slots {
-		if slots <= mostTicks {
-			p.Ticks = append(p.Ticks, bar{Name: first.Add(time.Duration(i) * 24 * time.Hour).Format("Jan 2"), Middle: 1000*i/slots + 400/slots})
+		if slots > mostTicks {
+			break
 		}
+		day, layout := first.Add(time.Duration(i)*24*time.Hour), "2"
+		if i == 0 || day.Day() == 1 {
+			layout = "Jan 2"
+		}
+		p.Ticks = append(p.Ticks, bar{Name: day.Format(layout), Middle: 1000*i/slots + 400/slots})
 	}
 	for i := range sums {
 		p.Most = max(p.Most, sums[i].Total)

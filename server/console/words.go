@@ -30,7 +30,7 @@ func meaningsOf(words ...string) []meaning {
 			"epoch":        "the calls between two passes. What was sent is repeated byte for byte, so that the provider's cache has it.",
 			"account":      "the text that Carrel writes in place of old messages: their most important lines.",
 			"worth":        "the chance that somebody needs a line again, for its length. 1 is the average of the session.",
-			"cache":        "the provider keeps the beginning of a prompt for some minutes. Reading it again costs a tenth of sending it anew.",
+			"cache":        "the provider keeps the beginning of a prompt for some minutes. To read it again is cheap; to write it costs somewhat more than to send it.",
 			"managed":      "Carrel sends the window that it holds in place of the client's messages.",
 			"context":      "the text that was put together for a question.",
 			"artifact":     "a memory, a document or a passage of one.",
@@ -177,7 +177,7 @@ func (p *diffPage) Dropped() string {
 	case stubs == 0:
 		s += ": all are out of the window, and can be recalled."
 	default:
-		s += fmt.Sprintf(": %d have a stub in their place that recalls them, %d are out of the window and can be recalled too.", stubs, gone)
+		s += fmt.Sprintf(": %s, %s out of the window and can be recalled too.", plural(stubs, "has a stub in its place that recalls it", "have a stub in their place that recalls them"), plural(gone, "is", "are"))
 	}
 	if len(p.Came) > 0 {
 		s += fmt.Sprintf(" %s came back.", plural(len(p.Came), "block", "blocks"))
