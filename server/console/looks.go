@@ -120,14 +120,11 @@ type diffPage struct {
 type blockLine = api.BlockDelta
 
 func showDiff(v *visit) (any, error) {
-	id, err := v.session()
+	info, err := v.sessionInfo()
 	if err != nil {
 		return nil, err
 	}
-	info, err := v.engine.Session(v.Context(), v.scope, &carrel.SessionRequest{Session: id})
-	if err != nil {
-		return nil, err
-	}
+	id := info.Session
 	if v.large(info) {
 		return &diffPage{Large: info}, nil
 	}

@@ -97,6 +97,15 @@ func (v *visit) session() (transcript.SessionID, error) {
 	return found.Session, nil
 }
 
+// sessionInfo returns what the head of the session of a page says.
+func (v *visit) sessionInfo() (*carrel.SessionInfo, error) {
+	id, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	return v.engine.Session(v.Context(), v.scope, &carrel.SessionRequest{Session: id})
+}
+
 // A sessionPage is the data of the page of a session.
 type sessionPage struct {
 	Info    *carrel.SessionInfo    `json:"session"`
@@ -122,20 +131,17 @@ func (v *visit) large(s *carrel.SessionInfo) bool {
 }
 
 func showSession(v *visit) (any, error) {
-	id, err := v.session()
+	info, err := v.sessionInfo()
 	if err != nil {
 		return nil, err
 	}
-	p := &sessionPage{}
-	if p.Info, err = v.engine.Session(v.Context(), v.scope, &carrel.SessionRequest{Session: id}); err != nil {
-		return nil, err
-	}
-	if p.Large = v.large(p.Info); !p.Large {
-		if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
+	id, p := info.Session, &sessionPage{Info: info, Large: v.large(info)}
+	if !p.Large {
+		// In this order, since the list of blocks leaves what fills the window in the cache.
+		if p.Window, err = v.engine.Messages(v.Context(), v.scope, &carrel.MessagesRequest{Session: id, Cursor: v.cursor()}); err != nil {
 			return nil, err
 		}
-		p.Window, err = v.engine.Messages(v.Context(), v.scope, &carrel.MessagesRequest{Session: id, Cursor: v.cursor()})
-		if err != nil {
+		if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
 			return nil, err
 		}
 		p.Bars = barsOf(p.Context)
@@ -197,19 +203,14 @@ type planPage struct {
 const promptPlan = 1000
 
 func showPlan(v *visit) (any, error) {
-	id, err := v.session()
+	info, err := v.sessionInfo()
 	if err != nil {
 		return nil, err
 	}
-	p := &planPage{Session: id, Target: cmp.Or(v.FormValue("tokens"), v.FormValue("target"), "25%"), Percent: 25}
+	p := &planPage{Session: info.Session, Blocks: info.Blocks, Target: cmp.Or(v.FormValue("tokens"), v.FormValue("target"), "25%"), Percent: 25}
 	if n, err := strconv.Atoi(strings.TrimSuffix(p.Target, "%")); err == nil && n > 0 && n <= 100 {
 		p.Percent, p.Target = n, fmt.Sprint(n, "%") // from the slider
 	}
-	info, err := v.engine.Session(v.Context(), v.scope, &carrel.SessionRequest{Session: id})
-	if err != nil {
-		return nil, err
-	}
-	p.Blocks = info.Blocks
 	if p.Asked = v.FormValue("target")+v.FormValue("tokens") != "" || p.Blocks <= promptPlan; !p.Asked {
 		return p, nil
 	}
@@ -217,7 +218,7 @@ func showPlan(v *visit) (any, error) {
 	if err != nil {
 		return nil, &api.FieldError{Field: "target", Text: err.Error()}
 	}
-	p.Plan, err = v.engine.Compress(v.Context(), v.scope, &carrel.CompressRequest{Session: id, Target: target, DryRun: true})
+	p.Plan, err = v.engine.Compress(v.Context(), v.scope, &carrel.CompressRequest{Session: p.Session, Target: target, DryRun: true})
 	if err != nil {
 		p.Problem = api.NewProblem(err)
 		return p, nil

@@ -56,14 +56,11 @@ func shorten(messages []shownMessage) {
 }
 
 func showWindow(v *visit) (any, error) {
-	id, err := v.session()
+	info, err := v.sessionInfo()
 	if err != nil {
 		return nil, err
 	}
-	info, err := v.engine.Session(v.Context(), v.scope, &carrel.SessionRequest{Session: id})
-	if err != nil {
-		return nil, err
-	}
+	id := info.Session
 	p := &windowPage{Session: id, Tokens: info.Window}
 	if v.large(info) {
 		p.Large = info.Blocks
