@@ -77,13 +77,7 @@ func thousandth(part, whole int) int { return int(1000 * int64(part) / int64(max
 
 // partWords returns the words for the kind of a part of a sent request.
 func partWords(k manifest.Kind) string {
-	switch k {
-	case manifest.KindFrame:
-		return "system text and tools"
-	case manifest.KindStub:
-		return "in place of messages"
-	}
-	return "messages"
+	return cmp.Or(map[manifest.Kind]string{manifest.KindFrame: "system text and tools", manifest.KindStub: "in place of messages"}[k], "messages")
 }
 
 // originWords returns the words for the origin of a part of a sent request.
