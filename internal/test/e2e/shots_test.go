@@ -53,7 +53,7 @@ func TestDemoInABrowser(t *testing.T) {
 		"sessions": "", "session": "session/" + session, "window": "session/" + session + "/window", "dropped": "session/" + session + "/diff",
 		"plan": "session/" + session + "/plan?target=40", "why": "block/" + block, "call": "call/42", "calls": "calls", "cost": "cost",
 		"memory": "review" + desk, "context": "manifest/" + context + desk, "contexts": "contexts" + desk, "health": "health",
-		"quality": "session/" + session + "/quality?ask=1", "contract": "session/" + session + "/contract", "journal": "session/" + session + "/journal",
+		"search": "search?q=pool", "quality": "session/" + session + "/quality?ask=1", "contract": "session/" + session + "/contract", "journal": "session/" + session + "/journal",
 	} {
 		for _, look := range []struct {
 			scheme string
