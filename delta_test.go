@@ -4,10 +4,13 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
 )
 
 // Moments of a session are compared by its journal: what a pass dropped is what differs, and
@@ -51,6 +54,31 @@ func TestDiffSession(t *testing.T) {
 		if _, err := e.DiffSession(t.Context(), scope, &carrel.DiffSessionRequest{Session: in.Session, From: from, To: to}); !errors.Is(err, api.ErrRequest) {
 			t.Errorf("from %q to %q: %v", from, to, err)
 		}
+	}
+}
+
+// A second look at a session finds what the first has read, as an engine that looks for the first
+// time would, and whoever changes an answer changes no later one.
+func TestASecondLookIsTheFirst(t *testing.T) {
+	s := stores.New(t)
+	e := newEngine(t, s)
+	in := of(e.Import(t.Context(), scope, &carrel.ImportRequest{Data: conversation(t)}))(t)
+	of(e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: api.Target{Tokens: in.Tokens / 3}}))(t)
+	for range 2 {
+		of(e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session}))(t)
+		fresh := newEngine(t, s)
+		for _, size := range []token.Count{0, 50_000} {
+			req := &carrel.ContextRequest{Session: in.Session, Window: size}
+			if diff := cmp.Diff(of(fresh.Context(t.Context(), scope, req))(t), of(e.Context(t.Context(), scope, req))(t)); diff != "" {
+				t.Errorf("a window of %d:\n%s", size, diff)
+			}
+		}
+		req := &carrel.DiffSessionRequest{Session: in.Session}
+		d := of(e.DiffSession(t.Context(), scope, req))(t)
+		if diff := cmp.Diff(of(fresh.DiffSession(t.Context(), scope, req))(t), d); diff != "" {
+			t.Errorf("what changed:\n%s", diff)
+		}
+		d.Blocks[0].Preview, d.Ops[0].Op = "another", "another"
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             159_200,
-	"lines of tests":                           106_400,
+	"lines of code, without tests":             159_400,
+	"lines of tests":                           106_500,
 	"exported names and methods":               2_002,
 	"pairs of places that share six lines":     45,
 	"files of the root package":                12,

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/economy"
@@ -17,9 +18,10 @@ const chartCalls = 100
 // A callChart draws the prompts of a session's last calls, in thousandths of its width and of
 // its height, which is the context window.
 type callChart struct {
-	Bars  []callBar
-	Lines []chartLine
-	Whole token.Count // the height
+	Bars   []callBar
+	Lines  []chartLine
+	Whole  token.Count // the height
+	Epochs int         // number of bars with which an epoch begins
 }
 
 // A callBar is the prompt of a call.
@@ -29,20 +31,21 @@ type callBar struct {
 	Prompt, Read        token.Count
 	X, Width, Y, Height int
 	CacheY, CacheHeight int
+	FreshHeight         int // from Y down to CacheY
 	Epoch               int
 	NewEpoch            bool // Carrel made the window smaller for this call
 	Label               string
 }
 
-// A chartLine is a threshold.
+// A chartLine is a threshold. Its class gives it dashes of its own.
 type chartLine struct {
-	Name   string
-	Tokens token.Count
-	Y      int
+	Name, Class string
+	Tokens      token.Count
+	Y           int
 }
 
 // chartOf returns the drawing of calls, the newest of which is first, or nil if no provider
-// counted a prompt.
+// counted a prompt. Without a context, which may be nil, it has no thresholds.
 func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
 	var drawn []*carrel.Call
 	for i := range calls {
@@ -54,6 +57,9 @@ func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
 		return nil
 	}
 	slices.Reverse(drawn)
+	if r == nil {
+		r = &carrel.ContextResult{}
+	}
 	p := &callChart{Whole: max(r.Capacity, 1)}
 	for _, c := range drawn {
 		p.Whole = max(p.Whole, c.Usage.Prompt())
@@ -65,14 +71,15 @@ func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
 			X: 1000 * i / len(drawn), Width: max(1, min(1000/len(drawn)-1, 40)), NewEpoch: i > 0 && c.Epoch != drawn[i-1].Epoch,
 		}
 		b.Height, b.CacheHeight = height(b.Prompt), height(b.Read)
-		b.Y, b.CacheY = 1000-b.Height, 1000-b.CacheHeight
+		b.Y, b.CacheY, b.FreshHeight = 1000-b.Height, 1000-b.CacheHeight, max(b.Height-b.CacheHeight, 0)
 		b.Label = fmt.Sprintf("call %d: %s tokens, %s from the cache", c.Seq, thousands(fmt.Sprint(b.Prompt)), thousands(fmt.Sprint(b.Read)))
 		if b.NewEpoch {
 			b.Label += fmt.Sprintf(", epoch %d begins", c.Epoch)
+			p.Epochs++
 		}
 		p.Bars = append(p.Bars, b)
 	}
-	for _, l := range []chartLine{{Name: "a pass is due", Tokens: r.Figures.Compress}, {Name: "its target", Tokens: r.Figures.Target}} {
+	for _, l := range []chartLine{{Name: "a pass is due", Class: "due", Tokens: r.Figures.Compress}, {Name: "what a pass leaves", Class: "target", Tokens: r.Figures.Target}} {
 		if l.Tokens > 0 {
 			l.Y = 1000 - height(l.Tokens)
 			p.Lines = append(p.Lines, l)
@@ -86,24 +93,58 @@ type dayBar struct {
 	economy.DaySum
 
 	X, Width, Y, Height int
+	Middle              int
 	Label               string
 }
 
-// daysOf returns the bars of days with calls, which are in order.
-func daysOf(days []economy.DaySum) []dayBar {
-	most := economy.Money(1)
-	for i := range days {
-		most = max(most, days[i].Total)
+// A dayChart draws the cost of days, each at its date.
+type dayChart struct {
+	Bars        []dayBar
+	Most        economy.Money // the height
+	First, Last string        // dates at both ends
+	Ticks       []bar         // the dates of all days, if there is room for them
+}
+
+// mostTicks is the most days in a drawing that has room for the date and the cost of each.
+const mostTicks = 8
+
+// daysOf returns the drawing of the last days, or nil if there are no days with calls. Of these,
+// days are in order; calls without a time are at the first date.
+func daysOf(sums []economy.DaySum, days int, now time.Time) *dayChart {
+	if len(sums) == 0 {
+		return nil
 	}
-	var bars []dayBar
-	for i := range days {
-		h := int(1000 * days[i].Total / most)
-		bars = append(bars, dayBar{
-			DaySum: days[i], X: 1000 * i / len(days), Width: max(1, min(1000/len(days)-4, 60)), Y: 1000 - h, Height: h,
-			Label: fmt.Sprintf("%s: %v for %d calls", days[i].Day, days[i].Total, days[i].Calls),
-		})
+	last := now.UTC().Truncate(24 * time.Hour)
+	first := now.Add(-time.Duration(days) * 24 * time.Hour).UTC().Truncate(24 * time.Hour)
+	slots := int(last.Sub(first)/(24*time.Hour)) + 1
+	p := &dayChart{Most: 1, First: first.Format(time.DateOnly), Last: last.Format(time.DateOnly)}
+	for i := range slots {
+		if slots > mostTicks {
+			break
+		}
+		day, layout := first.Add(time.Duration(i)*24*time.Hour), "2"
+		if i == 0 || day.Day() == 1 {
+			layout = "Jan 2"
+		}
+		p.Ticks = append(p.Ticks, bar{Name: day.Format(layout), Middle: 1000*i/slots + 400/slots})
 	}
-	return bars
+	for i := range sums {
+		p.Most = max(p.Most, sums[i].Total)
+	}
+	for i := range sums {
+		at := 0
+		if day, err := time.Parse(time.DateOnly, sums[i].Day); err == nil {
+			at = min(max(int(day.Sub(first)/(24*time.Hour)), 0), slots-1)
+		}
+		h := int(1000 * sums[i].Total / p.Most)
+		b := dayBar{
+			DaySum: sums[i], X: 1000 * at / slots, Width: max(1, 800/slots), Y: 1000 - h, Height: h,
+			Label: fmt.Sprintf("%s: %s for %s", sums[i].Day, money(sums[i].Total), plural(sums[i].Calls, "call", "calls")),
+		}
+		b.Middle = b.X + b.Width/2
+		p.Bars = append(p.Bars, b)
+	}
+	return p
 }
 
 // A gauge draws the demand of a context beside the tiers of a ladder that gives its tier, in
@@ -142,7 +183,7 @@ func gaugeOf(h *manifest.Header) *gauge {
 			to = edges[i+1]
 		}
 		from := 1000 * edges[i] / whole
-		g.Tiers = append(g.Tiers, bar{Name: string(name), Class: "tier-" + string(name), From: from, Width: 1000*to/whole - from})
+		g.Tiers = append(g.Tiers, bar{Name: string(name), Class: "tier-" + string(name), From: from, Width: 1000*to/whole - from, Middle: (from + 1000*to/whole) / 2})
 	}
 	return g
 }

@@ -238,7 +238,11 @@ func (c *Console) show(p *page) http.HandlerFunc {
 			c.writeJSON(w, http.StatusOK, "application/json", data)
 			return
 		}
-		c.write(w, http.StatusOK, p.name, v.frame(p.title, p.section, p.command(v), data))
+		title := p.title
+		if own, ok := data.(interface{ title() string }); ok {
+			title = own.title()
+		}
+		c.write(w, http.StatusOK, p.name, v.frame(title, p.section, p.command(v), data))
 	}
 }
 
@@ -304,6 +308,9 @@ func (c *Console) writeJSON(w http.ResponseWriter, status int, kind string, v an
 
 // link returns the URL of a page in the scope of another.
 func (c *Console) link(scope governance.Scope, path string, pairs ...string) string {
+	if scope == c.opts.Scope && len(pairs) == 0 && strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/") == "" {
+		return Root + path // a page of 500 lines has 500 of these or more
+	}
 	query := url.Values{}
 	if scope != c.opts.Scope {
 		query.Set("scope", string(scope))

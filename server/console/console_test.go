@@ -276,7 +276,7 @@ func TestPagesHoldHostileText(t *testing.T) {
 	s := newStage(t, func(o *console.Options) { o.AllowWrite = true })
 	s.signIn()
 	known := map[string]bool{}
-	for name := range strings.FieldsSeq("html head meta title link script body a header p nav ul li form input label button main h1 h2 h3 table caption thead tbody tr th td figure svg rect figcaption i section pre article dl dt dd ol ul br code footer time div select option output details summary span") {
+	for name := range strings.FieldsSeq("html head meta title link script body a header p nav ul li form input label button main h1 h2 h3 table caption thead tbody tr th td figure svg rect figcaption i section pre article dl dt dd ol ul br code footer time div select option output details summary span defs pattern line text") {
 		known[name] = true
 	}
 	for _, p := range s.pages() {
@@ -458,13 +458,13 @@ func TestAnswers(t *testing.T) {
 	s := newStage(t)
 	s.signIn()
 	for path, wants := range map[string][]string{
-		"call/2":                                  {"Call 2 cost $", "the tools or the system text changed", "tokens were sent anew", "sent by the call before, too", "new from the client", "/console/call/" + s.calls[0]},
-		"call/1":                                  {"put by Carrel in place of messages", "no call before in this session"},
+		"call/2":                                  {"Call 2 cost $", "the tools or the system text changed", "that the cache had kept were sent anew", "call 1</a> sent the same", "new from the client", "/console/call/" + s.calls[0]},
+		"call/1":                                  {"written by Carrel in place of messages", "no call before in this session"},
 		"call/3":                                  {"It went as it came", "no text of such a call"},
-		"session/" + s.session + "/diff":          {"What was dropped", "blocks lost text", "/console/block/" + s.block},
-		"session/" + s.session + "/window":        {"as Carrel holds it", "what the model saw on it"},
+		"session/" + s.session + "/diff":          {"What was dropped", "The last pass dropped ", "/console/block/" + s.block},
+		"session/" + s.session + "/window":        {"Carrel holds ", "what the model saw on it"},
 		"session/" + s.session + "/contract":      {"The contract holds"},
-		"session/" + s.session + "/quality?ask=1": {"probes are answered by the window"},
+		"session/" + s.session + "/quality?ask=1": {"The window answers "},
 		"manifest/" + s.calls[0] + "/diff?other=" + s.calls[1]: {"what a provider's cache can still use"},
 		"health": {"schema", "1 sessions"},
 		"session/" + s.session + "/plan?target=40":           {"40 %", "carrel compress"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/server/console"
@@ -95,7 +96,7 @@ func TestHealthOfTheServer(t *testing.T) {
 	s := newStage(t, func(o *console.Options) { o.Node = func(context.Context) *console.ServerState { return node } })
 	s.signIn()
 	s.now = s.now.Add(90 * time.Minute)
-	s.wants("health", "1h30m0s ago", "ready: it answers", "http, mcp", "2 running, 3 waiting", "jobs at once", "64")
+	s.wants("health", "1 h 30 min ago", "ready: it answers", "http, mcp", "2 running, 3 waiting", "jobs at once", "64")
 	node.Problem = "the store is read-only <b>"
 	s.wants("health", "It takes no requests: the store is read-only &lt;b&gt;", "not ready")
 }
@@ -136,4 +137,46 @@ func TestFunnel(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wants("manifest/"+made.Manifest, "How 12 candidates became", "% of the budget: tier "+string(made.Tier), "in the context")
+}
+
+// The pages of a large session read its blocks only when that is asked for.
+func TestLargeSessionsAreReadOnDemand(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	var messages []string
+	for i := range 5000 {
+		messages = append(messages, fmt.Sprintf(`{"role":%q,"content":"line %d."}`, []string{"user", "assistant"}[i%2], i))
+	}
+	in, err := s.engine.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: "long.json", Data: []byte(`{"model":"gpt-4o","messages":[` + strings.Join(messages, ",") + `]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{"": "line 1.", "/window": "line 1.", "/diff": "Compare"} {
+		path = "session/" + string(in.Session) + path
+		if body := s.page(path); strings.Contains(body, says) || !strings.Contains(body, `href="/console/`+path+`?all=1"`) {
+			t.Errorf("%s reads all blocks unasked", path)
+		}
+		s.wants(path+"?all=1", says)
+	}
+	s.wants("session/"+string(in.Session)+"?after=", "All 5,000 blocks must be read")
+}
+
+// The page of quality tells how the last pass did on its probes.
+func TestQualityOfThePasses(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	id := transcript.SessionID(s.session)
+	info, err := s.engine.Session(t.Context(), governance.DefaultScope, &carrel.SessionRequest{Session: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := api.Target{Tokens: info.Tokens / 6}
+	if _, err := s.engine.Compress(t.Context(), governance.DefaultScope, &carrel.CompressRequest{Session: id, Strategy: carrel.StrategyAnchored, Target: target}); err != nil {
+		t.Fatal(err)
+	}
+	path := "session/" + s.session + "/quality"
+	s.wants(path, "After the last pass that asked probes the window answered")
+	if strings.Contains(s.page(path), "[") {
+		t.Error("a list stands in place of a figure")
+	}
 }

@@ -40,11 +40,15 @@ func BenchmarkLongStore(b *testing.B) {
 	for name, sessions := range map[string]int{"many": 50, "one": 1} {
 		b.Run(name, func(b *testing.B) {
 			ask, id := openConsole(b, "console-"+name+".db", sessions)
-			for _, path := range []string{
+			paths := []string{
 				"", "session/" + id, "session/" + id + "/window", "session/" + id + "/plan", "session/" + id + "/diff", "session/" + id + "/journal",
 				"session/" + id + "/contract", "session/" + id + "/quality", "search?q=pool", "calls", "calls?session=" + id, "call/4242",
 				"contexts", "review", "cost", "cost?days=1", "health",
-			} {
+			}
+			if sessions == 1 { // whose blocks are read when that is asked for
+				paths = append(paths, "session/"+id+"?all=1", "session/"+id+"/window?all=1", "session/"+id+"/diff?all=1")
+			}
+			for _, path := range paths {
 				first := time.Duration(-1)
 				b.Run(cmp.Or(strings.ReplaceAll(path, id, "S"), "sessions"), func(b *testing.B) {
 					if first < 0 {

@@ -21,22 +21,53 @@ import (
 type callPage struct {
 	*carrel.CallResult
 
-	Head     []shownMessage `json:"-"` // the head that was sent in place of messages, decoded
-	Bars     []bar          `json:"-"`
-	Next     int64          `json:"-"` // number of the call after, if there may be one
-	Previous int64          `json:"-"`
+	Head  []shownMessage `json:"-"` // the head that was sent in place of messages, decoded
+	Bars  []bar          `json:"-"`
+	Named bool           `json:"-"` // there is room for the number of each part
+	Next  int64          `json:"-"` // number of the call after, or 0
 }
+
+func (p *callPage) title() string { return fmt.Sprintf("Call %d", p.Seq) }
+
+// BeforeSeq returns the number of the call that this one goes on from, or 0.
+func (p *callPage) BeforeSeq() int64 {
+	if p.Before == nil {
+		return 0
+	}
+	return p.Before.Seq
+}
+
+// Number returns the number of the call that this one goes on from if it has the id, or 0.
+func (p *callPage) Number(id string) int64 {
+	if p.Before == nil || p.Before.ID != id {
+		return 0
+	}
+	return p.Before.Seq
+}
+
+// mostParts is the most parts of a request in whose drawing there is room for their numbers.
+const mostParts = 30
 
 func showCall(v *visit) (any, error) {
 	res, err := v.engine.Call(v.Context(), v.scope, &carrel.IDRequest{ID: v.PathValue("call")})
 	if err != nil {
 		return nil, err
 	}
-	p := &callPage{CallResult: res, Head: messagesIn(res.Head), Next: res.Seq + 1, Previous: res.Seq - 1}
+	p := &callPage{CallResult: res, Head: messagesIn(res.Head)}
+	last, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: 1}})
+	if err != nil {
+		return nil, err
+	}
+	if len(last.Items) > 0 && res.Seq < last.Items[0].Seq {
+		p.Next = res.Seq + 1
+	}
 	for i := range res.Segments {
 		s := &res.Segments[i]
 		from, to := thousandth(s.Start, res.SentBytes), thousandth(s.Start+s.Bytes, res.SentBytes)
-		p.Bars = append(p.Bars, bar{string(s.Kind) + ", " + originWords(s.Origin), "from-" + string(s.Origin), token.Count(s.Bytes), from, max(1, to-from)})
+		p.Bars = append(p.Bars, bar{Name: partWords(s.Kind) + ", " + originWords(s.Origin), Class: "from-" + string(s.Origin), Tokens: token.Count(s.Bytes), From: from, Width: max(1, to-from)})
+	}
+	if p.Named = len(p.Bars) <= mostParts; p.Named {
+		spread(p.Bars)
 	}
 	return p, nil
 }
@@ -44,10 +75,15 @@ func showCall(v *visit) (any, error) {
 // thousandth returns part/whole in thousandths.
 func thousandth(part, whole int) int { return int(1000 * int64(part) / int64(max(whole, 1))) }
 
+// partWords returns the words for the kind of a part of a sent request.
+func partWords(k manifest.Kind) string {
+	return cmp.Or(map[manifest.Kind]string{manifest.KindFrame: "system text and tools", manifest.KindStub: "in place of messages"}[k], "messages")
+}
+
 // originWords returns the words for the origin of a part of a sent request.
 func originWords(o api.CallOrigin) string {
 	return map[api.CallOrigin]string{
-		api.OriginBefore: "sent by the call before, too", api.OriginClient: "new from the client", api.OriginCarrel: "put by Carrel in place of messages",
+		api.OriginBefore: "sent by the call before, too", api.OriginClient: "new from the client", api.OriginCarrel: "written by Carrel in place of messages",
 	}[o]
 }
 
@@ -55,8 +91,8 @@ func originWords(o api.CallOrigin) string {
 func causeWords(c any) string {
 	return map[string]string{
 		"model": "another model was asked", "compaction": "the client compacted its history", "frame": "the tools or the system text changed",
-		"edited": "a message that was sent before was changed or left out", "expired": "it came after the lifetime of what was kept",
-		"epoch": "Carrel made the window smaller", "unknown": "none of the causes that the calls show: the provider may have forgotten it",
+		"edited": "a message that was sent before was changed or left out", "expired": "the call came after the provider had dropped what it kept",
+		"epoch": "a pass by Carrel made the window smaller", "unknown": "no cause is recorded, so the provider may have dropped what it kept",
 	}[fmt.Sprint(c)]
 }
 
@@ -69,24 +105,29 @@ type diffPage struct {
 	Came    []blockLine   `json:"-"` // blocks with more text
 	Other   []blockLine   `json:"-"` // blocks with another pin or form
 	A, B    string        `json:"-"`
-	Lost    token.Count   `json:"-"` // tokens that Left have less than before
+	All     int           `json:"-"` // blocks of the session
+
+	Large *carrel.SessionInfo `json:"large,omitempty"` // the session, if it is large and nobody asked for the rest of the page
 }
 
 // A blockLine is a line about a changed block.
 type blockLine = api.BlockDelta
 
 func showDiff(v *visit) (any, error) {
-	id, err := v.session()
+	info, err := v.sessionInfo()
 	if err != nil {
 		return nil, err
 	}
-	p := &diffPage{A: cmp.Or(v.FormValue("from"), string(api.MomentPass)), B: cmp.Or(v.FormValue("to"), string(api.MomentNow))}
+	id := info.Session
+	if v.large(info) {
+		return &diffPage{Large: info}, nil
+	}
+	p := &diffPage{All: info.Blocks, A: cmp.Or(v.FormValue("from"), string(api.MomentPass)), B: cmp.Or(v.FormValue("to"), string(api.MomentNow))}
 	if p.SessionDelta, err = v.engine.DiffSession(v.Context(), v.scope, &carrel.DiffSessionRequest{Session: id, From: p.A, To: p.B}); err != nil {
 		return nil, err
 	}
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
-		p.Lost += b.Before - b.After
 		switch {
 		case b.After < b.Before:
 			p.Left = append(p.Left, *b)
@@ -168,6 +209,7 @@ func showContract(v *visit) (any, error) {
 // A qualityPage has the probe results of a session's passes, and of its window now.
 type qualityPage struct {
 	Report *carrel.ProbeReport     `json:"report"`
+	Last   *carrel.ProbeRound      `json:"-"`             // the last that was not undone, or nil
 	Now    *carrel.RunProbesResult `json:"now,omitempty"` // if the request asks for it
 }
 
@@ -177,8 +219,16 @@ func showQuality(v *visit) (any, error) {
 		return nil, err
 	}
 	p := &qualityPage{}
-	if p.Report, err = v.engine.ProbeReport(v.Context(), v.scope, &carrel.SessionRequest{Session: id}); err != nil || v.FormValue("ask") == "" {
-		return p, err
+	if p.Report, err = v.engine.ProbeReport(v.Context(), v.scope, &carrel.SessionRequest{Session: id}); err != nil {
+		return nil, err
+	}
+	for i := range p.Report.Rounds {
+		if r := &p.Report.Rounds[i]; r.Probes != nil && !r.Undone {
+			p.Last = r.Probes
+		}
+	}
+	if v.FormValue("ask") == "" {
+		return p, nil
 	}
 	p.Now, err = v.engine.RunProbes(v.Context(), v.scope, &carrel.RunProbesRequest{Session: id})
 	return p, err
@@ -188,7 +238,7 @@ func showQuality(v *visit) (any, error) {
 type healthPage struct {
 	Version string       `json:"version"`
 	Started time.Time    `json:"started"`
-	Up      string       `json:"up"`              // since Started
+	Up      string       `json:"up"`              // since Started, such as "1h30m0s"
 	Node    *ServerState `json:"node,omitempty"`  // nil for a server of the console alone
 	Store   *store.Info  `json:"store,omitempty"` // nil if the caller may not observe all scopes
 	Calls   int          `json:"calls"`           // number of the scope's latest calls that were examined
@@ -197,6 +247,14 @@ type healthPage struct {
 	Failed  int          `json:"failed"`
 	Gaps    int          `json:"gaps"`    // intents and outcomes that could not be recorded
 	Reviews int          `json:"reviews"` // memories that wait for a person
+}
+
+// healthCalls is the number of calls that the page of health looks at.
+const healthCalls = 100
+
+// Well reports whether the page has nothing that somebody should look at.
+func (p *healthPage) Well() bool {
+	return (p.Node == nil || p.Node.Problem == "") && p.Gaps+p.Failed+p.Unknown == 0
 }
 
 func showHealth(v *visit) (any, error) {
@@ -213,7 +271,7 @@ func showHealth(v *visit) (any, error) {
 		info.Path = "" // the path of the store is not shown
 		p.Store = info
 	}
-	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: pageSize}})
+	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: healthCalls}})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -29,23 +30,23 @@ func (c *Console) table() map[string]*page {
 	return map[string]*page{
 		"{$}":                       {"sessions", "Sessions", "sessions", showSessions, says("sessions")},
 		"session/{session}":         {"session", "Session", "sessions", showSession, says("context %s", "session")},
-		"session/{session}/window":  {"window", "Window", "sessions", showWindow, says("export %s --to anthropic", "session")},
+		"session/{session}/window":  {"window", "The window", "sessions", showWindow, says("export %s --to anthropic", "session")},
 		"session/{session}/journal": {"journal", "What happened", "sessions", showJournal, says("log --session %s", "session")},
 		"session/{session}/plan":    {"plan", "Dry run", "sessions", showPlan, says("compress %s --target %s --dry-run", "session", "target")},
-		"session/{session}/diff": {"diff", "Difference", "sessions", showDiff, func(v *visit) string {
+		"session/{session}/diff": {"diff", "What changed", "sessions", showDiff, func(v *visit) string {
 			return "carrel context diff " + shellWord(v.value("session")) + " " + shellWord(cmp.Or(v.FormValue("from"), "pass")) + " " + shellWord(cmp.Or(v.FormValue("to"), "now"))
 		}},
 		"session/{session}/contract": {"contract", "Contract", "sessions", showContract, says("contract check %s", "session")},
 		"session/{session}/quality":  {"quality", "Quality", "sessions", showQuality, says("probe report %s", "session")},
 		"call/{call}":                {"call", "Call", "calls", showCall, says("calls show %s", "call")},
-		"manifest/{manifest}/diff":   {"manifest-diff", "Difference", "contexts", showManifestDiff, says("manifest diff %s %s", "manifest", "other")},
+		"manifest/{manifest}/diff":   {"manifest-diff", "Two contexts compared", "contexts", showManifestDiff, says("manifest diff %s %s", "manifest", "other")},
 		"health":                     {"health", "Health", "health", showHealth, says("store info")},
 		"block/{block}":              {"block", "Block", "sessions", showBlock, says("why %s", "block")},
 		"search":                     {"search", "Search", "search", showSearch, says("search %s", "q")},
 		"calls":                      {"calls", "Calls", "calls", showCalls, says("calls")},
 		"contexts":                   {"contexts", "Contexts", "contexts", showContexts, says("manifest list")},
-		"manifest/{manifest}":        {"manifest", "Manifest", "contexts", showManifest, says("manifest show %s", "manifest")},
-		"review":                     {"review", "Memory", "review", showReview, says("review")},
+		"manifest/{manifest}":        {"manifest", "Context", "contexts", showManifest, says("manifest show %s", "manifest")},
+		"review":                     {"review", "Memories that wait for a review", "review", showReview, says("review")},
 		"cost": {"cost", "Cost", "cost", showCost, func(v *visit) string {
 			if n := v.number("days"); n > 0 {
 				return fmt.Sprintf("carrel cost --since %dd", min(n, mostDays))
@@ -96,34 +97,60 @@ func (v *visit) session() (transcript.SessionID, error) {
 	return found.Session, nil
 }
 
+// sessionInfo returns what the head of the session of a page says.
+func (v *visit) sessionInfo() (*carrel.SessionInfo, error) {
+	id, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	return v.engine.Session(v.Context(), v.scope, &carrel.SessionRequest{Session: id})
+}
+
 // A sessionPage is the data of the page of a session.
 type sessionPage struct {
-	Context *carrel.ContextResult  `json:"context"`
-	Window  *carrel.MessagesResult `json:"messages"`
+	Info    *carrel.SessionInfo    `json:"session"`
+	Large   bool                   `json:"large,omitempty"` // the session is large, and nobody asked for the rest of the page
+	Context *carrel.ContextResult  `json:"context,omitempty"`
+	Window  *carrel.MessagesResult `json:"messages,omitempty"`
 	Bars    []bar                  `json:"-"`
 	Chart   *callChart             `json:"-"` // nil if no call of it is recorded
 	Live    string                 `json:"-"` // the state, which the script compares
 }
 
+func (p *sessionPage) title() string {
+	return cmp.Or(p.Info.Title, "Session "+shortened(string(p.Info.Session)))
+}
+
+// largeSession is the number of blocks from which on a page shows only what the head of the
+// session has, until it is asked for the rest: for that all blocks have to be read.
+const largeSession = 5000
+
+// large reports whether a page should not read the blocks of a session.
+func (v *visit) large(s *carrel.SessionInfo) bool {
+	return s.Blocks >= largeSession && v.FormValue("all")+v.FormValue("after")+v.FormValue("message")+v.FormValue("from") == ""
+}
+
 func showSession(v *visit) (any, error) {
-	id, err := v.session()
+	info, err := v.sessionInfo()
 	if err != nil {
 		return nil, err
 	}
-	p := &sessionPage{}
-	if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
-		return nil, err
-	}
-	p.Window, err = v.engine.Messages(v.Context(), v.scope, &carrel.MessagesRequest{Session: id, Cursor: v.cursor()})
-	if err != nil {
-		return nil, err
+	id, p := info.Session, &sessionPage{Info: info, Large: v.large(info)}
+	if !p.Large {
+		// In this order, since the list of blocks leaves what fills the window in the cache.
+		if p.Window, err = v.engine.Messages(v.Context(), v.scope, &carrel.MessagesRequest{Session: id, Cursor: v.cursor()}); err != nil {
+			return nil, err
+		}
+		if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
+			return nil, err
+		}
+		p.Bars = barsOf(p.Context)
 	}
 	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: api.Cursor{Limit: chartCalls}})
 	if err != nil {
 		return nil, err
 	}
-	p.Bars, p.Chart = barsOf(p.Context), chartOf(calls.Items, p.Context)
-	p.Live = stateOf(p.Context.Revision, calls.Items)
+	p.Chart, p.Live = chartOf(calls.Items, p.Context), stateOf(p.Info.Revision, calls.Items)
 	return p, nil
 }
 
@@ -136,12 +163,28 @@ func stateOf(revision store.Revision, calls []carrel.Call) string {
 	return s
 }
 
+// A journalPage has the operations of a session.
+type journalPage struct {
+	*carrel.List[store.Entry]
+
+	Session transcript.SessionID `json:"-"`
+	Last    *store.Entry         `json:"-"` // the last operation, or nil
+}
+
 func showJournal(v *visit) (any, error) {
 	id, err := v.session()
 	if err != nil {
 		return nil, err
 	}
-	return v.engine.Journal(v.Context(), v.scope, &carrel.JournalRequest{Session: id, Cursor: v.cursor()})
+	list, err := v.engine.Journal(v.Context(), v.scope, &carrel.JournalRequest{Session: id, Cursor: v.cursor()})
+	if err != nil {
+		return nil, err
+	}
+	p := &journalPage{List: list, Session: id}
+	if n := len(list.Items); n > 0 && list.Next == "" {
+		p.Last = &list.Items[n-1]
+	}
+	return p, nil
 }
 
 // A planPage shows the plan of a compression, which is not carried out.
@@ -149,7 +192,7 @@ type planPage struct {
 	Session transcript.SessionID   `json:"session"`
 	Target  string                 `json:"target"`
 	Percent int                    `json:"-"` // position of the slider
-	Context *carrel.ContextResult  `json:"context"`
+	Blocks  int                    `json:"blocks"`
 	Plan    *carrel.CompressResult `json:"plan,omitempty"`    // with one page of its decisions
 	Problem *api.Problem           `json:"problem,omitempty"` // why there is no plan
 	Asked   bool                   `json:"-"`
@@ -160,25 +203,22 @@ type planPage struct {
 const promptPlan = 1000
 
 func showPlan(v *visit) (any, error) {
-	id, err := v.session()
+	info, err := v.sessionInfo()
 	if err != nil {
 		return nil, err
 	}
-	p := &planPage{Session: id, Target: cmp.Or(v.FormValue("tokens"), v.FormValue("target"), "25%"), Percent: 25}
+	p := &planPage{Session: info.Session, Blocks: info.Blocks, Target: cmp.Or(v.FormValue("tokens"), v.FormValue("target"), "25%"), Percent: 25}
 	if n, err := strconv.Atoi(strings.TrimSuffix(p.Target, "%")); err == nil && n > 0 && n <= 100 {
 		p.Percent, p.Target = n, fmt.Sprint(n, "%") // from the slider
 	}
-	if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
-		return nil, err
-	}
-	if p.Asked = v.FormValue("target")+v.FormValue("tokens") != "" || p.Context.Blocks <= promptPlan; !p.Asked {
+	if p.Asked = v.FormValue("target")+v.FormValue("tokens") != "" || p.Blocks <= promptPlan; !p.Asked {
 		return p, nil
 	}
 	target, err := api.ParseTarget(p.Target)
 	if err != nil {
 		return nil, &api.FieldError{Field: "target", Text: err.Error()}
 	}
-	p.Plan, err = v.engine.Compress(v.Context(), v.scope, &carrel.CompressRequest{Session: id, Target: target, DryRun: true})
+	p.Plan, err = v.engine.Compress(v.Context(), v.scope, &carrel.CompressRequest{Session: p.Session, Target: target, DryRun: true})
 	if err != nil {
 		p.Problem = api.NewProblem(err)
 		return p, nil
@@ -207,6 +247,8 @@ type blockPage struct {
 	Pieces   []piece           `json:"-"`             // Original, cut where a unit of the account begins
 	Begin    []int             `json:"-"`             // offset in Original at which each unit begins, or -1
 }
+
+func (p *blockPage) title() string { return "Block " + shortened(string(p.Why.Block)) }
 
 // A piece is a part of an original.
 type piece struct {
@@ -279,18 +321,22 @@ func showBlock(v *visit) (any, error) {
 type searchPage struct {
 	Query string         `json:"query"`
 	Found []carrel.Found `json:"found"`
+	Full  bool           `json:"-"` // there may be more
 }
+
+// mostFound is the most blocks that a search shows.
+const mostFound = 50
 
 func showSearch(v *visit) (any, error) {
 	p := &searchPage{Query: v.FormValue("q"), Found: []carrel.Found{}}
 	if p.Query == "" {
 		return p, nil
 	}
-	list, err := v.engine.Search(v.Context(), v.scope, &carrel.SearchRequest{Query: p.Query, Limit: 50})
+	list, err := v.engine.Search(v.Context(), v.scope, &carrel.SearchRequest{Query: p.Query, Limit: mostFound})
 	if err != nil {
 		return nil, err
 	}
-	p.Found = list.Items
+	p.Found, p.Full = list.Items, len(list.Items) == mostFound
 	return p, nil
 }
 
@@ -328,10 +374,12 @@ func showReview(v *visit) (any, error) {
 type costPage struct {
 	*carrel.CostResult
 
-	Days   int      `json:"days"`
-	More   int      `json:"more,omitempty"` // sessions that are not on the page, which cost less
-	Ranges []int    `json:"-"`              // other numbers of days
-	Bars   []dayBar `json:"-"`
+	Days   int           `json:"days"`
+	More   int           `json:"more,omitempty"` // sessions that are not on the page, which cost less
+	Ranges []int         `json:"-"`              // other numbers of days
+	Chart  *dayChart     `json:"-"`
+	Breaks int           `json:"-"` // calls that missed the cache
+	Extra  economy.Money `json:"-"` // what these cost above reading it
 }
 
 // A page of costs covers few days unless more are asked for, because all their calls are read.
@@ -346,11 +394,16 @@ func showCost(v *visit) (any, error) {
 	if n := v.number("days"); n > 0 {
 		p.Days = min(n, mostDays)
 	}
-	res, err := v.engine.Cost(v.Context(), v.scope, &carrel.CostRequest{Since: v.console.opts.Now().Add(-time.Duration(p.Days) * 24 * time.Hour)})
+	now := v.console.opts.Now()
+	res, err := v.engine.Cost(v.Context(), v.scope, &carrel.CostRequest{Since: now.Add(-time.Duration(p.Days) * 24 * time.Hour)})
 	if err != nil {
 		return nil, err
 	}
-	p.CostResult, p.Bars = res, daysOf(res.Total.Days)
+	p.CostResult, p.Chart = res, daysOf(res.Total.Days, p.Days, now)
+	for i := range res.Total.Causes {
+		p.Breaks += res.Total.Causes[i].Breaks
+		p.Extra += res.Total.Causes[i].Extra
+	}
 	if n := len(res.Sessions); n > costSessions {
 		p.More, res.Sessions = n-costSessions, res.Sessions[:costSessions]
 	}

@@ -29,19 +29,29 @@ func (c *Console) functions() template.FuncMap {
 		"marks": c.linked,
 		"plain": visible,
 		"short": func(id any) string { return shortened(fmt.Sprint(id)) },
-		"share": func(part, whole token.Count) string {
-			if whole <= 0 {
-				return "–"
-			}
-			return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
-		},
+		"share": percent,
 		"time": func(t time.Time) template.HTML {
 			if t.IsZero() {
 				return "–"
 			}
 			return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("2006-01-02 15:04"))) //nolint:gosec // digits
 		},
-		"money":   func(m fmt.Stringer) string { return m.String() },
+		"money":   money,
+		"span":    span,
+		"plural":  plural,
+		"explain": meaningsOf,
+		"fills":   fills,
+		"missed":  missed,
+		"form":    formWords,
+		"op":      opWords,
+		"reason":  reasonWords,
+		"gate":    gateWords,
+		"unit":    unitWords,
+		"part":    partWords,
+		"size":    byteSize,
+		"spaced":  func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
+		"add64":   func(a int64, b int) int64 { return a + int64(b) },
+		"at":      func(n int) string { return fmt.Sprintf("%d.%d%%", n/10, n%10) }, // thousandths as a place in a drawing
 		"cause":   causeWords,
 		"because": becauseWords,
 		"change":  func(c manifest.ItemChange) string { return changeWords(&c) },
@@ -127,6 +137,23 @@ type bar struct {
 	Name, Class string
 	Tokens      token.Count
 	From, Width int
+	Middle      int // where its name stands
+}
+
+// spread moves the middles of bars apart, so that the names of narrow bars do not cover one
+// another.
+func spread(bars []bar) {
+	const apart = 30
+	for i := range bars {
+		b := &bars[i]
+		b.Middle = max(b.From+b.Width/2, apart/2+apart*i)
+		if i > 0 {
+			b.Middle = max(b.Middle, bars[i-1].Middle+apart)
+		}
+	}
+	for i := len(bars) - 1; i >= 0; i-- {
+		bars[i].Middle = min(bars[i].Middle, 1000-apart/2-apart*(len(bars)-1-i))
+	}
 }
 
 // barsOf returns the bars of the parts of a window.
@@ -138,22 +165,22 @@ func barsOf(r *carrel.ContextResult) []bar {
 		name, class string
 		n           token.Count
 	}{
-		{"fixed", "fixed", r.Fixed.Tokens},
+		{"framing and tools", "fixed", r.Fixed.Tokens},
 		{"system text", "system", r.System.Tokens},
-		{"pinned", "pinned", r.Pinned.Tokens},
-		{"summary", "summary", r.Summary.Tokens},
-		{"live", "live", r.Live.Tokens},
+		{"held by rules and pins", "pinned", r.Pinned.Tokens},
+		{"the summary", "summary", r.Summary.Tokens},
+		{"live blocks", "live", r.Live.Tokens},
 		{"stubs", "stubs", r.Stubs.Tokens},
 	} {
 		if p.n > 0 {
 			from := int(1000 * at / whole)
-			bars = append(bars, bar{p.name, p.class, p.n, from, max(1, int(1000*(at+p.n)/whole)-from)})
+			bars = append(bars, bar{Name: p.name, Class: p.class, Tokens: p.n, From: from, Width: max(1, int(1000*(at+p.n)/whole)-from)})
 		}
 		at += p.n
 	}
 	if r.Reserved > 0 {
 		n := int(1000 * r.Reserved / whole)
-		bars = append(bars, bar{"reserved for the reply", "reserved", r.Reserved, 1000 - n, n})
+		bars = append(bars, bar{Name: "reserved for the reply", Class: "reserved", Tokens: r.Reserved, From: 1000 - n, Width: n})
 	}
 	return bars
 }
@@ -168,6 +195,7 @@ type manifestPage struct {
 	Next     int                    `json:"next,omitempty"`
 	Funnel   []funnelStep           `json:"funnel"`
 	Used     int                    `json:"used"` // artifacts that are in
+	MostLeft string                 `json:"-"`    // why most artifacts are out, or empty
 	Gauge    *gauge                 `json:"-"`
 }
 
@@ -195,6 +223,11 @@ func showManifest(v *visit) (any, error) {
 	m := sealed.Manifest()
 	p.Header = m.Header
 	p.Funnel, p.Used = funnelOf(m)
+	for i, most := 0, 0; i < len(p.Funnel); i++ {
+		if _, means, ok := strings.Cut(reasonWords(p.Funnel[i].Reason), ": "); ok && p.Funnel[i].Count > most {
+			most, p.MostLeft = p.Funnel[i].Count, means
+		}
+	}
 	p.Gauge = gaugeOf(&m.Header)
 	items, next := pageOf(m.Items, v.number("line"))
 	for _, i := range items {

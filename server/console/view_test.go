@@ -21,8 +21,8 @@ func TestBarsOfWindows(t *testing.T) {
 		capacity token.Count
 		want     string
 	}{
-		{2000, "fixed 100 0+50|pinned 300 50+150|summary 1 200+1|live 400 200+200|stubs 200 400+100|reserved for the reply 200 900+100"},
-		{1000, "fixed 100 0+83|pinned 300 83+250|summary 1 333+1|live 400 333+333|stubs 200 666+167|reserved for the reply 200 834+166"},
+		{2000, "framing and tools 100 0+50|held by rules and pins 300 50+150|the summary 1 200+1|live blocks 400 200+200|stubs 200 400+100|reserved for the reply 200 900+100"},
+		{1000, "framing and tools 100 0+83|held by rules and pins 300 83+250|the summary 1 333+1|live blocks 400 333+333|stubs 200 666+167|reserved for the reply 200 834+166"},
 	} {
 		r.Capacity = tt.capacity
 		var got []string

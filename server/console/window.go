@@ -9,6 +9,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -16,7 +17,9 @@ import (
 type windowPage struct {
 	Session  transcript.SessionID `json:"session"`
 	Format   string               `json:"format"`
-	Tokens   int                  `json:"tokens"`
+	Tokens   token.Count          `json:"tokens"` // as the page of the session has them
+	All      int                  `json:"messages_in_all"`
+	Large    int                  `json:"large,omitempty"` // blocks, if the session is large and nobody asked for its window
 	Messages []shownMessage       `json:"messages"`
 	Losses   []transcript.Loss    `json:"losses,omitempty"`
 	Call     string               `json:"call,omitempty"` // id of the last call of the session that went through a proxy
@@ -53,18 +56,25 @@ func shorten(messages []shownMessage) {
 }
 
 func showWindow(v *visit) (any, error) {
-	id, err := v.session()
+	info, err := v.sessionInfo()
 	if err != nil {
 		return nil, err
+	}
+	id := info.Session
+	p := &windowPage{Session: id, Tokens: info.Window}
+	if v.large(info) {
+		p.Large = info.Blocks
+		return p, nil
 	}
 	out, err := v.engine.Export(v.Context(), v.scope, &carrel.ExportRequest{Session: id, To: "anthropic"})
 	if err != nil {
 		return nil, err
 	}
-	p := &windowPage{Session: id, Format: out.Format, Tokens: int(out.Tokens), Losses: out.Losses}
+	p.Format, p.Losses = out.Format, out.Losses
 	if p.Messages, err = messagesOf(out.Data); err != nil {
 		return nil, err
 	}
+	p.All = len(p.Messages)
 	p.Messages, p.Next = pageOf(p.Messages, v.number("message"))
 	shorten(p.Messages)
 	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})

@@ -51,9 +51,15 @@ func View[T any](c *ViewCache, scope governance.Scope, head *store.Head, kind st
 	}
 	made, err := create()
 	if err == nil {
-		c.keep(&view{key, *made.Head, made.Value, made.Bytes})
+		KeepView(c, scope, kind, made)
 	}
 	return made.Value, err
+}
+
+// KeepView adds a view of a kind to the cache. A job that has read a session may keep what
+// another job would read it for.
+func KeepView[T any](c *ViewCache, scope governance.Scope, kind string, made Viewed[T]) {
+	c.keep(&view{viewKey{sessionKey{scope, made.Head.ID}, kind}, *made.Head, made.Value, made.Bytes})
 }
 
 // find returns the value of a view at a head, or nil.

@@ -36,10 +36,35 @@ func (j *journalData) sizes() bool { return j.Before+j.After > 0 }
 func (e *Windows) DiffSession(ctx context.Context, scope governance.Scope, req *api.DiffSessionRequest) (_ *api.SessionDelta, err error) {
 	defer base.During("compare moments of session "+string(req.Session), &err)
 
-	h, err := e.Load(ctx, scope, req.Session)
+	head, err := e.Head(ctx, scope, req.Session)
 	if err != nil {
 		return nil, err
 	}
+	kept, err := hold.View(&e.Views, scope, head, fmt.Sprintf("delta %q %q", req.From, req.To), func() (made hold.Viewed[*api.SessionDelta], err error) {
+		h, err := e.Load(ctx, scope, req.Session)
+		if err != nil {
+			return made, err
+		}
+		res, err := e.delta(ctx, scope, h, req)
+		if err != nil {
+			return made, err
+		}
+		made = hold.Viewed[*api.SessionDelta]{Value: res, Head: h.Head, Bytes: blockBytes * (1 + len(res.Ops))}
+		for i := range res.Blocks {
+			made.Bytes += blockBytes + len(res.Blocks[i].Preview)
+		}
+		return made, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res := new(*kept)
+	res.Ops, res.Blocks = slices.Clone(res.Ops), slices.Clone(res.Blocks)
+	return res, nil
+}
+
+// delta compares two moments of a session that was loaded.
+func (e *Windows) delta(ctx context.Context, scope governance.Scope, h *hold.Snapshot, req *api.DiffSessionRequest) (*api.SessionDelta, error) {
 	ops, err := e.Ops(ctx, scope, req.Session)
 	if err != nil {
 		return nil, err

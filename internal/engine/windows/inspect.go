@@ -63,19 +63,25 @@ const blockBytes = 300
 
 // messages returns all blocks of a session.
 func (e *Windows) messages(ctx context.Context, scope governance.Scope, id transcript.SessionID) (all hold.Viewed[*api.MessagesResult], err error) {
-	h, info, err := e.LoadInfo(ctx, scope, id)
+	h, info, m, err := e.loadMeasured(ctx, scope, id)
 	if err != nil {
 		return all, err
 	}
 	figures, count := e.Opts.Trigger.Figures(e.Capacity(h.Session.Model)), info.Messages
+	rules, err := e.Rules(ctx, scope, h, 0)
+	if err != nil {
+		return all, err
+	}
+	// Who lists the blocks of a session is likely to ask what fills its window.
+	parts, err := e.partsOf(ctx, scope, h, info, m, rules, 0)
+	if err != nil {
+		return all, err
+	}
+	hold.KeepView(&e.Views, scope, contextView(0), parts)
 	info.Messages = 0 // Count has it: the key "messages" of the JSON is the list
 	res := &api.MessagesResult{
 		SessionInfo: info, Count: count, Total: h.Head.Window, Sent: token.Count(h.Session.Sent), Branches: h.Session.Branches,
 		Floor: figures.Floor, Target: figures.Tidy, Figures: figures,
-	}
-	rules, err := e.Rules(ctx, scope, h, 0)
-	if err != nil {
-		return all, err
 	}
 	standings := e.standings(h, rules)
 	for w, p := range h.Earlier {
@@ -140,7 +146,7 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 	if err != nil {
 		return nil, err
 	}
-	kept, err := hold.View(&e.Views, scope, head, fmt.Sprint("context ", req.Window), func() (hold.Viewed[*api.ContextResult], error) { return e.parts(ctx, scope, req) })
+	kept, err := hold.View(&e.Views, scope, head, contextView(req.Window), func() (hold.Viewed[*api.ContextResult], error) { return e.parts(ctx, scope, req) })
 	if err != nil {
 		return nil, err
 	}
@@ -157,14 +163,26 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
+// contextView returns the kind of the view that [Windows.Context] has of a window of a size.
+func contextView(size token.Count) string { return fmt.Sprint("context ", size) }
+
 // parts returns what fills the window of a session, without the last call.
 func (e *Windows) parts(ctx context.Context, scope governance.Scope, req *api.ContextRequest) (made hold.Viewed[*api.ContextResult], err error) {
-	id := req.Session
-	h, info, m, err := e.loadMeasured(ctx, scope, id)
+	h, info, m, err := e.loadMeasured(ctx, scope, req.Session)
 	if err != nil {
 		return made, err
 	}
-	capacity := cmp.Or(req.Window, e.Capacity(h.Session.Model))
+	rules, err := e.Rules(ctx, scope, h, 0)
+	if err != nil {
+		return made, err
+	}
+	return e.partsOf(ctx, scope, h, info, m, rules, req.Window)
+}
+
+// partsOf returns what fills the window of a session that was loaded, given the rules of its blocks and
+// the size of the context window, which is that of the model if it is 0.
+func (e *Windows) partsOf(ctx context.Context, scope governance.Scope, h *hold.Snapshot, info api.SessionInfo, m hold.Meter, rules []pager.Rule, size token.Count) (made hold.Viewed[*api.ContextResult], err error) {
+	capacity := cmp.Or(size, e.Capacity(h.Session.Model))
 	res := &api.ContextResult{SessionInfo: info, Capacity: capacity, Used: h.Head.Window, Sent: token.Count(h.Session.Sent)}
 	res.Reserved = min(reserve, capacity/10)
 	res.Fixed.Tokens = m.Fixed(h.Session)
@@ -175,10 +193,6 @@ func (e *Windows) parts(ctx context.Context, scope governance.Scope, req *api.Co
 				res.Summary.Stands += h.Rows[i].Tokens
 			}
 		}
-	}
-	rules, err := e.Rules(ctx, scope, h, 0)
-	if err != nil {
-		return made, err
 	}
 	for i := range h.Rows {
 		share := shareOf(res, &h.Rows[i], rules[i])
@@ -196,7 +210,7 @@ func (e *Windows) parts(ctx context.Context, scope governance.Scope, req *api.Co
 	res.Figures = e.Opts.Trigger.Figures(capacity)
 	res.Effective = res.Figures.Effective
 	res.Level = string(e.Opts.Trigger.Level(res.Used, res.Effective))
-	for _, err := range e.Store.Entries(ctx, scope, id, 0) {
+	for _, err := range e.Store.Entries(ctx, scope, h.Head.ID, 0) {
 		if err != nil {
 			return made, err
 		}

@@ -28,10 +28,7 @@ func TestFirstPaintInABrowser(t *testing.T) {
 		id := strings.Trim(strings.TrimSpace(string(b.run("", carrelProgram, "sessions", "--jq", ".items[0].session"))), `"`)
 		root := b.url + "/console/"
 		b.do("sign in", chromedp.Navigate(root), types("#credential", b.credential), waits("nav"))
-		pages := []string{"", "calls", "call/4242", "cost", "search?q=pool", "health"}
-		if name == "many" { // the first look at a session of 100,000 blocks is longer than a browser waits
-			pages = append(pages, "session/"+id, "session/"+id+"/window")
-		}
+		pages := []string{"", "calls", "call/4242", "cost", "search?q=pool", "health", "session/" + id, "session/" + id + "/window"}
 		for _, p := range pages {
 			var paints []float64
 			for range 3 {

@@ -53,7 +53,7 @@ func TestDemoInABrowser(t *testing.T) {
 		"sessions": "", "session": "session/" + session, "window": "session/" + session + "/window", "dropped": "session/" + session + "/diff",
 		"plan": "session/" + session + "/plan?target=40", "why": "block/" + block, "call": "call/42", "calls": "calls", "cost": "cost",
 		"memory": "review" + desk, "context": "manifest/" + context + desk, "contexts": "contexts" + desk, "health": "health",
-		"quality": "session/" + session + "/quality?ask=1", "contract": "session/" + session + "/contract", "journal": "session/" + session + "/journal",
+		"search": "search?q=pool", "quality": "session/" + session + "/quality?ask=1", "contract": "session/" + session + "/contract", "journal": "session/" + session + "/journal",
 	} {
 		for _, look := range []struct {
 			scheme string
@@ -63,7 +63,7 @@ func TestDemoInABrowser(t *testing.T) {
 			if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
 				t.Fatal(err)
 			}
-			b.do(name, chromedp.EmulateViewport(look.width, 720), chromedp.Navigate(root+path), waits("footer"))
+			b.do(name, chromedp.EmulateViewport(look.width, 860), chromedp.Navigate(root+path), waits("footer"))
 			if wide := value[int64](b, `document.documentElement.scrollWidth`); wide != look.width {
 				t.Errorf("%q is %d wide on a screen of %d", name, wide, look.width)
 			}
@@ -92,6 +92,7 @@ func (b *browser) demoCalls() (session, block string) {
 		b.t.Fatal(err)
 	}
 	id := list.Items[0].Session
+	b.demoCallsOf(engine, scope, id, &clock)
 	share, err := api.ParseTarget("12%")
 	if err != nil {
 		b.t.Fatal(err)
@@ -109,7 +110,6 @@ func (b *browser) demoCalls() (session, block string) {
 			block, saved = string(m.ID), m.Tokens-m.Window
 		}
 	}
-	b.demoCallsOf(engine, scope, id, &clock)
 	return string(id), block
 }
 
@@ -132,18 +132,16 @@ func (b *browser) demoCallsOf(engine *carrel.Engine, scope governance.Scope, id 
 			usage.CacheRead, usage.CacheWrite5m = 0, token.Count(prompt)
 		}
 		sent, fresh := digest.Of(fmt.Appendf(nil, "sent %d", n)), n == 1 || n%16 == 0
-		parts := []carrel.CallSegment{
-			{Kind: manifest.KindFrame, Bytes: 38_210, Commit: frame},
-			{Kind: manifest.KindStub, Bytes: 21_400, Commit: digest.Of([]byte("head")), Chain: digest.Of(fmt.Appendf(nil, "head %d", epoch))},
-		}
+		parts := []carrel.CallSegment{{Kind: manifest.KindFrame, Bytes: 38_210, Commit: frame}}
 		if fresh {
-			parts = append(parts, carrel.CallSegment{Kind: manifest.KindMessage, Bytes: int(prompt) * 3, Commit: digest.Of([]byte("rest")), Chain: sent})
+			parts = append(parts, carrel.CallSegment{Kind: manifest.KindStub, Bytes: 21_400, Commit: digest.Of([]byte("head")), Chain: digest.Of(fmt.Appendf(nil, "head %d", epoch))},
+				carrel.CallSegment{Kind: manifest.KindMessage, Bytes: int(prompt) * 3, Commit: digest.Of([]byte("rest")), Chain: sent})
 		} else {
 			parts = append(parts, carrel.CallSegment{Kind: manifest.KindMessage, Bytes: long, Commit: digest.Of([]byte("rest")), Chain: last, Before: before},
 				carrel.CallSegment{Kind: manifest.KindMessage, Bytes: 6_312, Commit: digest.Of([]byte("more")), Chain: sent})
 		}
 		last, long = sent, 0
-		for _, p := range parts[2:] {
+		for _, p := range parts[1:] {
 			long += p.Bytes
 		}
 		size := 0

@@ -54,7 +54,7 @@ if (live) {
 		live.dataset.shown = e.data;
 		const page = await fetch(location.href);
 		if (!page.ok) return;
-		const now = new DOMParser().parseFromString(await page.text(), "text/html").getElementById("now");
-		if (now) document.getElementById("now").replaceWith(now);
+		const now = new DOMParser().parseFromString(await page.text(), "text/html");
+		for (const part of document.querySelectorAll("[data-now]")) part.replaceWith(now.getElementById(part.id) ?? part);
 	};
 }

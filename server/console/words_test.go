@@ -1,0 +1,138 @@
+package console
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+)
+
+func TestFiguresInWords(t *testing.T) {
+	for in, want := range map[any]string{
+		50 * time.Minute: "50 min", 90 * time.Minute: "1 h 30 min", 26 * time.Hour: "1 d 2 h", 13 * time.Second: "13 s", 3*time.Minute + 20*time.Second: "3 min",
+		400 * time.Millisecond: "less than a second", "10m0s": "10 min", "64": "64", "32 MiB": "32 MiB",
+	} {
+		if got := span(in); got != want {
+			t.Errorf("span(%v) = %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[economy.Money]string{0: "$0.0000", 4_200_000: "$0.0042", 586_800_000: "$0.59", 99_999_999: "$0.1000", 100_000_000: "$0.10", 1_274_000_000: "$1.27", 1_234_567_000_000: "$1,234.57", -1_274_000_000: "−$1.27"} {
+		if got := money(in); got != want {
+			t.Errorf("money(%d) = %q, want %q", in, got, want)
+		}
+		if got := money(&in); got != want {
+			t.Errorf("money of a pointer to %d = %q, want %q", in, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		part, whole token.Count
+		want        string
+	}{{0, 10, "0 %"}, {1, 1000, "0.1 %"}, {999, 10_000, "10.0 %"}, {1, 3, "33 %"}, {5, 0, "–"}} {
+		if got := percent(tt.part, tt.whole); got != tt.want {
+			t.Errorf("percent(%d, %d) = %q, want %q", tt.part, tt.whole, got, tt.want)
+		}
+	}
+}
+
+// Every word that a page explains has an explanation.
+func TestWordsAreExplained(t *testing.T) {
+	names, err := files.ReadDir("pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := 0
+	for _, f := range names {
+		data, err := files.ReadFile("pages/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rest := range strings.Split(string(data), "(explain ")[1:] {
+			list, _, _ := strings.Cut(rest, ")")
+			for i, w := range strings.Split(list, `"`) {
+				if i%2 == 0 {
+					continue
+				}
+				words++
+				if m := meaningsOf(w); m[0].Means == "" {
+					t.Errorf("%s: nothing explains %q", f.Name(), w)
+				}
+			}
+		}
+	}
+	if words == 0 {
+		t.Error("no page explains a word")
+	}
+}
+
+// The first sentence about a pass counts what left the window, and how it can be recalled.
+func TestWhatAPassDropped(t *testing.T) {
+	line := blockLine{Before: 100, After: 20, To: pager.Lines}
+	gone := blockLine{Before: 50, To: pager.Gone}
+	for _, tt := range []struct {
+		page diffPage
+		want string
+	}{
+		{diffPage{A: "pass", B: "now", All: 9}, "Nothing left the window."},
+		{diffPage{A: "pass", B: "now", All: 9, Left: []blockLine{line}}, "The last pass dropped 80 tokens from 1 of 9 blocks: each has a stub in its place that recalls it."},
+		{diffPage{A: "pass", B: "now", All: 9, Left: []blockLine{gone}}, "The last pass dropped 50 tokens from 1 of 9 blocks: all are out of the window, and can be recalled."},
+		{diffPage{A: "pass", B: "now", All: 9, Left: []blockLine{line, gone, gone}, Came: []blockLine{{}}}, "The last pass dropped 180 tokens from 3 of 9 blocks: 1 has a stub in its place that recalls it, 2 are out of the window and can be recalled too. 1 block came back."},
+		{diffPage{A: "start", B: "now", All: 9, Left: []blockLine{line}}, "What was done between both moments dropped 80 tokens"},
+	} {
+		if got := tt.page.Dropped(); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestWhatFillsAWindow(t *testing.T) {
+	r := &carrel.ContextResult{Capacity: 2000, Used: 100, Live: api.ContextShare{Tokens: 30}, Stubs: api.ContextShare{Tokens: 70}, Reserved: 900}
+	if got, want := fills(r), "Carrel holds 100 tokens, 5.0 % of the window of 2,000, most of it stubs (70)."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Sent, r.Figures.Compress = 700, 1200
+	if got, want := fills(r), " The last prompt had 700. A pass is due at 1,200."; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q at its end", got, want)
+	}
+}
+
+// The names of narrow bars stand apart, in order and within the drawing.
+func TestNamesOfBarsStandApart(t *testing.T) {
+	bars := []bar{{From: 0, Width: 960}, {From: 960, Width: 1}, {From: 961, Width: 1}, {From: 962, Width: 38}}
+	spread(bars)
+	for i, b := range bars {
+		if b.Middle < 0 || b.Middle > 1000 || i > 0 && b.Middle-bars[i-1].Middle < 30 {
+			t.Errorf("bar %d is named at %d, and the one before at %d", i, b.Middle, bars[max(i-1, 0)].Middle)
+		}
+	}
+	if bars[0].Middle != 480 {
+		t.Errorf("a wide bar is named at %d, want its middle, 480", bars[0].Middle)
+	}
+}
+
+// Days stand at their dates: days without calls are free space.
+func TestDaysStandAtTheirDates(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	sums := []economy.DaySum{{Day: "2026-02-23", Calls: 1, Total: 5e8}, {Day: "2026-03-02", Calls: 2, Total: 1e9}}
+	c := daysOf(sums, 7, now)
+	if c.Bars[0].X != 0 || c.Bars[0].Height != 500 || c.Bars[1].X != 875 || c.Bars[1].Y != 0 || c.First != "2026-02-23" || c.Last != "2026-03-02" || c.Most != 1e9 {
+		t.Errorf("drawing %+v", c)
+	}
+	var names []string
+	for _, tick := range c.Ticks {
+		names = append(names, tick.Name)
+	}
+	if got, want := strings.Join(names, " "), "Feb 23 24 25 26 27 28 Mar 1 2"; got != want {
+		t.Errorf("dates %q, want %q", got, want)
+	}
+	if c := daysOf(sums, 30, now); len(c.Ticks) != 0 || c.Bars[1].X <= c.Bars[0].X {
+		t.Errorf("30 days: drawing %+v", c)
+	}
+	if c := daysOf(nil, 7, now); c != nil {
+		t.Errorf("no days: drawing %+v", c)
+	}
+}
