@@ -36,7 +36,7 @@ func ValidateMoved(cells []Cell) error {
 	for i := range cells {
 		c := cells[i]
 		if c.Gone {
-			if c.Salt != [len(c.Salt)]byte{} || c.Body != nil {
+			if c.Salt != [len(c.Salt)]byte{} || c.Body != nil || c.Blob != "" {
 				return fmt.Errorf("cell %s is purged and has a salt or a body", c.ID)
 			}
 			c.Gone, c.Commit = false, (&Cell{Kind: c.Kind}).commit()
