@@ -15,7 +15,7 @@
 // # Errors
 //
 // A missing blob is an [fs.ErrNotExist]. A place that does not answer or is not there is a
-// store.ErrUnreachable, which is no statement about the blob. Other errors of drivers match the
+// store.ErrUnreachable and no fs.ErrNotExist, because nothing is known about the blob. Other errors of drivers match the
 // errors of package store for troubles of disks and of permissions. No error and no place contains
 // a password or a key of a bucket. Drivers are safe for concurrent use.
 package blob

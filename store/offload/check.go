@@ -49,7 +49,7 @@ func (s *offloaded) DropLoose(ctx context.Context, scope governance.Scope) (drop
 	if s.place == nil {
 		return 0, nil
 	}
-	keys, err := s.LooseBlobs(ctx, scope, Age)
+	keys, err := s.LooseBlobs(ctx, scope, s.age)
 	if err != nil || len(keys) == 0 {
 		return 0, err
 	}

@@ -106,6 +106,7 @@ type offloaded struct {
 
 	place blob.Place // or nil
 	least int
+	age   time.Duration // Age; only tests set another
 }
 
 // A shared is an offloaded of a database with the role [store.Requests].
@@ -117,7 +118,7 @@ type shared struct {
 // New returns a database that keeps large bodies of db in a place. Closing it closes db. It has the
 // role [store.Requests] if db has it.
 func New(db Database, o *Options) store.Database {
-	s := &offloaded{Database: db, place: o.Place, least: o.Least}
+	s := &offloaded{Database: db, place: o.Place, least: o.Least, age: Age}
 	if s.least < 1 {
 		s.least = DefaultLeast
 	}
@@ -286,7 +287,7 @@ func (s *offloaded) dropAfter(ctx context.Context, scope governance.Scope, err e
 	if err != nil || !purged {
 		return err
 	}
-	keys, err := s.LooseBlobs(ctx, scope, Age)
+	keys, err := s.LooseBlobs(ctx, scope, s.age)
 	if err == nil {
 		_, err = s.drop(ctx, scope, keys)
 	}

@@ -62,8 +62,9 @@ func (e *troubleError) Error() string {
 	return fmt.Sprintf("blobs in %s: %v: %s: %v", e.place, e.kind, e.next, e.cause)
 }
 
-// Unwrap returns the kind and the error of the system.
-func (e *troubleError) Unwrap() []error { return []error{e.kind, e.cause} }
+// Unwrap returns the kind, and not the error of the system: a directory that does not exist is no
+// blob that does not exist.
+func (e *troubleError) Unwrap() error { return e.kind }
 
 // What to try next.
 const (
