@@ -35,7 +35,7 @@ func killed() error {
 
 // A mortal is a database that kills the process before a write.
 type mortal struct {
-	offload.Database
+	offload.Wrapped
 
 	update, forget bool
 }
@@ -44,14 +44,14 @@ func (m *mortal) Update(ctx context.Context, scope governance.Scope, u *store.Up
 	if m.update {
 		return 0, killed()
 	}
-	return m.Database.Update(ctx, scope, u)
+	return m.Wrapped.Update(ctx, scope, u)
 }
 
 func (m *mortal) ForgetBlobs(ctx context.Context, scope governance.Scope, keys []store.BlobKey) error {
 	if m.forget {
 		return killed()
 	}
-	return m.Database.ForgetBlobs(ctx, scope, keys)
+	return m.Wrapped.ForgetBlobs(ctx, scope, keys)
 }
 
 // TestKillChild is the child of TestKill: it puts the cell "kept", and then dies at its point while it
@@ -65,8 +65,8 @@ func TestKillChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mortal{Database: s.(offload.Database)}
-	h := &hooked{Place: newPlace(t, os.Getenv(childDir))}
+	m := &mortal{Wrapped: s.(offload.Wrapped)}
+	h := &hooked{Bucket: newPlace(t, os.Getenv(childDir))}
 	w := offload.New(m, &offload.Options{Place: h, Least: 1})
 	put(t, w, scope, "op1", newCell("kept", "the violet heron"), newCell("gone", "the amber heron"))
 	die := func(string) error { return killed() }

@@ -61,15 +61,15 @@ const Age = time.Hour
 type Options struct {
 	// Place keeps the blobs. Without a place, cells with blobs can be listed but neither read nor
 	// purged: both fail with a [store.AwayError].
-	Place blob.Place
+	Place blob.Bucket
 
 	// Least is the size in bytes from which on a body goes to the place. The default is
 	// [DefaultLeast].
 	Least int
 }
 
-// A Database is a store that can be wrapped.
-type Database interface {
+// A Wrapped is a store that [New] can wrap.
+type Wrapped interface {
 	store.Database
 	store.Blobs
 }
@@ -102,9 +102,9 @@ func (e *DamageError) Is(target error) bool { return target == store.ErrCorrupt 
 
 // An offloaded is a database whose large bodies are in a place.
 type offloaded struct {
-	Database
+	Wrapped
 
-	place blob.Place // or nil
+	place blob.Bucket // or nil
 	least int
 	age   time.Duration // Age; only tests set another
 }
@@ -117,8 +117,8 @@ type shared struct {
 
 // New returns a database that keeps large bodies of db in a place. Closing it closes db. It has the
 // role [store.Requests] if db has it.
-func New(db Database, o *Options) store.Database {
-	s := &offloaded{Database: db, place: o.Place, least: o.Least, age: Age}
+func New(db Wrapped, o *Options) store.Database {
+	s := &offloaded{Wrapped: db, place: o.Place, least: o.Least, age: Age}
 	if s.least < 1 {
 		s.least = DefaultLeast
 	}
@@ -137,13 +137,13 @@ func keyOf(scope governance.Scope, key store.BlobKey) string {
 // Apply implements [store.Sessions].
 func (s *offloaded) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
 	if !s.large(c.Cells) || c.Validate() != nil { // the database refuses an invalid change
-		return s.Database.Apply(ctx, scope, id, at, c)
+		return s.Wrapped.Apply(ctx, scope, id, at, c)
 	}
 	away := *c
 	var next store.Revision
 	err := s.writing(ctx, scope, c.Cells, func(cells []store.Cell) (err error) {
 		away.Cells = cells
-		next, err = s.Database.Apply(ctx, scope, id, at, &away)
+		next, err = s.Wrapped.Apply(ctx, scope, id, at, &away)
 		return err
 	})
 	if err != nil {
@@ -159,14 +159,14 @@ func (s *offloaded) Update(ctx context.Context, scope governance.Scope, u *store
 		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
 	}
 	if !s.large(u.Cells) || u.Validate() != nil {
-		version, err := s.Database.Update(ctx, scope, u)
+		version, err := s.Wrapped.Update(ctx, scope, u)
 		return version, s.dropAfter(ctx, scope, err, purged)
 	}
 	away := *u
 	var version store.Version
 	err = s.writing(ctx, scope, u.Cells, func(cells []store.Cell) (err error) {
 		away.Cells = cells
-		version, err = s.Database.Update(ctx, scope, &away)
+		version, err = s.Wrapped.Update(ctx, scope, &away)
 		return err
 	})
 	if err != nil {
@@ -178,9 +178,9 @@ func (s *offloaded) Update(ctx context.Context, scope governance.Scope, u *store
 // AddCells implements [store.Movable].
 func (s *offloaded) AddCells(ctx context.Context, scope governance.Scope, cells []store.Cell, edges []store.Edge) error {
 	if !s.large(cells) || store.ValidateMoved(cells) != nil {
-		return s.Database.AddCells(ctx, scope, cells, edges)
+		return s.Wrapped.AddCells(ctx, scope, cells, edges)
 	}
-	return s.writing(ctx, scope, cells, func(cells []store.Cell) error { return s.Database.AddCells(ctx, scope, cells, edges) })
+	return s.writing(ctx, scope, cells, func(cells []store.Cell) error { return s.Wrapped.AddCells(ctx, scope, cells, edges) })
 }
 
 // large reports whether a cell goes to the place, or has a blob that this package has not written.
@@ -304,7 +304,7 @@ func (s *offloaded) Cells(ctx context.Context, scope governance.Scope, ids []sto
 		for rest := ids; ; {
 			stopped, at := false, 0
 			var away *store.AwayError
-			for c, err := range s.Database.Cells(ctx, scope, rest) {
+			for c, err := range s.Wrapped.Cells(ctx, scope, rest) {
 				if s.place != nil && errors.As(err, &away) {
 					break
 				}
@@ -330,7 +330,7 @@ func (s *offloaded) away(ctx context.Context, scope governance.Scope, c *store.C
 	body, err := s.body(ctx, scope, c)
 	if errors.Is(err, store.ErrCorrupt) {
 		// The cell may have been purged since its row was read.
-		for _, now := range s.Database.Cells(ctx, scope, []store.CellID{c.ID}) {
+		for _, now := range s.Wrapped.Cells(ctx, scope, []store.CellID{c.ID}) {
 			if errors.Is(now, store.ErrGone) {
 				err = now
 			}
@@ -365,7 +365,7 @@ func (s *offloaded) body(ctx context.Context, scope governance.Scope, c *store.C
 // Ready implements [store.Database]. It returns the reason why the database or the place cannot be
 // used, if one is known.
 func (s *offloaded) Ready(ctx context.Context) error {
-	err := s.Database.Ready(ctx)
+	err := s.Wrapped.Ready(ctx)
 	if err == nil && s.place != nil {
 		err = s.place.Ready(ctx)
 	}
@@ -375,20 +375,18 @@ func (s *offloaded) Ready(ctx context.Context) error {
 // Check implements [store.Admin]. After the problems of the database it returns the damage of blobs.
 // It reads every blob. A place that does not answer is an error, and not damage.
 func (s *offloaded) Check(ctx context.Context) ([]string, error) {
-	problems, err := s.Database.Check(ctx)
-	if err != nil {
-		return nil, err
+	problems, err := s.Wrapped.Check(ctx)
+	var scopes []governance.Scope
+	if err == nil {
+		scopes, err = s.Scopes(ctx)
 	}
-	scopes, err := s.Scopes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, scope := range scopes {
-		found, err := s.checkScope(ctx, scope)
-		if err != nil {
-			return nil, err
-		}
+	for i := 0; i < len(scopes) && err == nil; i++ {
+		var found []string
+		found, err = s.checkScope(ctx, scopes[i])
 		problems = append(problems, found...)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return problems, nil
 }

@@ -34,12 +34,12 @@ type desk struct {
 	store.Database
 
 	path, dir string
-	inner     offload.Database
-	place     blob.Place
+	inner     offload.Wrapped
+	place     blob.Bucket
 }
 
 // newDesk makes a store. around wraps the place, if it is not nil.
-func newDesk(t *testing.T, around func(blob.Place) blob.Place) *desk {
+func newDesk(t *testing.T, around func(blob.Bucket) blob.Bucket) *desk {
 	t.Helper()
 	d := &desk{path: filepath.Join(t.TempDir(), "carrel.db"), dir: t.TempDir()}
 	d.open(t, around)
@@ -47,21 +47,21 @@ func newDesk(t *testing.T, around func(blob.Place) blob.Place) *desk {
 }
 
 // open opens the store, once more if it is open already.
-func (d *desk) open(t *testing.T, around func(blob.Place) blob.Place) {
+func (d *desk) open(t *testing.T, around func(blob.Bucket) blob.Bucket) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), d.path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	storetest.CloseAfter(t, s)
-	d.inner, d.place = s.(offload.Database), newPlace(t, d.dir)
+	d.inner, d.place = s.(offload.Wrapped), newPlace(t, d.dir)
 	if around != nil {
 		d.place = around(d.place)
 	}
 	d.Database = offload.New(d.inner, &offload.Options{Place: d.place, Least: 1})
 }
 
-func newPlace(t *testing.T, dir string) blob.Place {
+func newPlace(t *testing.T, dir string) blob.Bucket {
 	t.Helper()
 	p, err := file.New(dir)
 	if err != nil {
@@ -70,18 +70,13 @@ func newPlace(t *testing.T, dir string) blob.Place {
 	return p
 }
 
-// over returns a store over another one, with all bodies in a new directory.
-func over(t *testing.T, s store.Database) store.Database {
-	return offload.New(s.(offload.Database), &offload.Options{Place: newPlace(t, t.TempDir()), Least: 1})
-}
-
 // A store whose bodies are all in blobs keeps every promise of a store.
 func TestConformance(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store { return newDesk(t, nil) })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return over(t, stores.Postgres(t)) })
+		storetest.Run(t, func(t *testing.T) store.Store { return stores.Blobs(t, stores.Postgres(t)) })
 	})
 }
 
@@ -90,7 +85,7 @@ func TestMovable(t *testing.T) {
 		storetest.RunMovable(t, func(t *testing.T) storetest.MovableStore { return newDesk(t, nil) })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		storetest.RunMovable(t, func(t *testing.T) storetest.MovableStore { return over(t, stores.Postgres(t)) })
+		storetest.RunMovable(t, func(t *testing.T) storetest.MovableStore { return stores.Blobs(t, stores.Postgres(t)) })
 	})
 }
 
@@ -109,7 +104,7 @@ func TestOpeners(t *testing.T) {
 		storetest.RunOpeners(t, func(t *testing.T) func() store.Store {
 			address, dir := postgres.New(t), t.TempDir()
 			return func() store.Store {
-				s := stores.PostgresAt(t, address).(offload.Database)
+				s := stores.PostgresAt(t, address).(offload.Wrapped)
 				return offload.New(s, &offload.Options{Place: newPlace(t, dir), Least: 1})
 			}
 		})
@@ -124,7 +119,7 @@ func TestRequests(t *testing.T) {
 	storetest.RunRequests(t, func(t *testing.T) func() storetest.SharedStore {
 		address, dir := postgres.New(t), t.TempDir()
 		return func() storetest.SharedStore {
-			s := offload.New(stores.PostgresAt(t, address).(offload.Database), &offload.Options{Place: newPlace(t, dir), Least: 1})
+			s := offload.New(stores.PostgresAt(t, address).(offload.Wrapped), &offload.Options{Place: newPlace(t, dir), Least: 1})
 			return s.(storetest.SharedStore)
 		}
 	})
@@ -413,7 +408,7 @@ func TestAFailedWriteLeavesNoBlob(t *testing.T) {
 
 // A hooked place calls functions before its methods.
 type hooked struct {
-	blob.Place
+	blob.Bucket
 
 	put, get, drop func(key string) error
 }
@@ -424,7 +419,7 @@ func (h *hooked) Put(ctx context.Context, key string, body []byte) error {
 			return err
 		}
 	}
-	return h.Place.Put(ctx, key, body)
+	return h.Bucket.Put(ctx, key, body)
 }
 
 func (h *hooked) Get(ctx context.Context, key string, most int64) ([]byte, error) {
@@ -433,7 +428,7 @@ func (h *hooked) Get(ctx context.Context, key string, most int64) ([]byte, error
 			return nil, err
 		}
 	}
-	return h.Place.Get(ctx, key, most)
+	return h.Bucket.Get(ctx, key, most)
 }
 
 func (h *hooked) Drop(ctx context.Context, key string) error {
@@ -442,13 +437,13 @@ func (h *hooked) Drop(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	return h.Place.Drop(ctx, key)
+	return h.Bucket.Drop(ctx, key)
 }
 
 // What is not read back as it was written is not switched to.
 func TestABlobIsVerifiedBeforeTheSwitch(t *testing.T) {
-	d := newDesk(t, func(p blob.Place) blob.Place {
-		return &hooked{Place: p, get: func(key string) error { return p.Put(t.Context(), key, []byte("not the same")) }}
+	d := newDesk(t, func(p blob.Bucket) blob.Bucket {
+		return &hooked{Bucket: p, get: func(key string) error { return p.Put(t.Context(), key, []byte("not the same")) }}
 	})
 	_, err := d.Update(t.Context(), scope, &store.Update{Entry: entry("op1"), Cells: []store.Cell{newCell("a", "the amber heron")}})
 	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "verify what was written: cell a") {
@@ -464,8 +459,8 @@ func TestABlobIsVerifiedBeforeTheSwitch(t *testing.T) {
 func TestAPurgeDuringARead(t *testing.T) {
 	var d *desk
 	h := &hooked{}
-	d = newDesk(t, func(p blob.Place) blob.Place {
-		h.Place = p
+	d = newDesk(t, func(p blob.Bucket) blob.Bucket {
+		h.Bucket = p
 		return h
 	})
 	put(t, d, scope, "op1", newCell("a", "the amber heron"))
@@ -479,11 +474,13 @@ func TestAPurgeDuringARead(t *testing.T) {
 	}
 }
 
-// A purge whose blobs cannot be deleted says so, and DropLoose deletes them later.
-func TestAPurgeThatIsFinishedLater(t *testing.T) {
+// unreached returns a store with a purged cell whose blob could not be deleted, and the hooks of its
+// bucket, in which blobs can be deleted now.
+func unreached(t *testing.T) (*desk, *hooked) {
+	t.Helper()
 	h := &hooked{}
-	d := newDesk(t, func(p blob.Place) blob.Place {
-		h.Place = p
+	d := newDesk(t, func(p blob.Bucket) blob.Bucket {
+		h.Bucket = p
 		return h
 	})
 	put(t, d, scope, "op1", newCell("a", "the amber heron"))
@@ -493,9 +490,15 @@ func TestAPurgeThatIsFinishedLater(t *testing.T) {
 		t.Errorf("Update: %v", err)
 	}
 	if n, err := d.Database.(offload.Dropper).DropLoose(t.Context(), scope); n != 0 || !errors.Is(err, store.ErrUnreachable) {
-		t.Errorf("DropLoose while the place does not answer = %d, %v", n, err)
+		t.Errorf("DropLoose while the bucket does not answer = %d, %v", n, err)
 	}
 	h.drop = nil
+	return d, h
+}
+
+// A purge whose blobs cannot be deleted says so, and DropLoose deletes them later.
+func TestAPurgeThatIsFinishedLater(t *testing.T) {
+	d, _ := unreached(t)
 	if n, err := d.Database.(offload.Dropper).DropLoose(t.Context(), scope); n != 1 || err != nil {
 		t.Errorf("DropLoose = %d, %v; want 1", n, err)
 	}
@@ -507,14 +510,7 @@ func TestAPurgeThatIsFinishedLater(t *testing.T) {
 
 // While one process drops blobs, another one does not.
 func TestOneProcessDropsAtATime(t *testing.T) {
-	h := &hooked{}
-	d := newDesk(t, func(p blob.Place) blob.Place {
-		h.Place = p
-		return h
-	})
-	put(t, d, scope, "op1", newCell("a", "the amber heron"))
-	h.drop = func(string) error { return store.ErrUnreachable }
-	_, _ = d.Update(t.Context(), scope, &store.Update{Entry: entry("op2"), Purge: []store.CellID{"a"}})
+	d, h := unreached(t)
 	other := *d
 	other.open(t, nil)
 	h.drop = func(string) error {
@@ -538,8 +534,8 @@ func TestABlobInFlightIsNotDropped(t *testing.T) {
 	}{{"a young one", offload.Age, nil}, {"one that took too long", 0, store.ErrConflict}} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := &hooked{}
-			d := newDesk(t, func(p blob.Place) blob.Place {
-				h.Place = p
+			d := newDesk(t, func(p blob.Bucket) blob.Bucket {
+				h.Bucket = p
 				return h
 			})
 			other := *d
@@ -551,7 +547,7 @@ func TestABlobInFlightIsNotDropped(t *testing.T) {
 				n, err := other.Database.(offload.Dropper).DropLoose(t.Context(), scope)
 				dropped = n
 				if err == nil && n > 0 { // so that the verification does not notice
-					err = h.Place.Put(t.Context(), key, []byte("the amber heron"))
+					err = h.Bucket.Put(t.Context(), key, []byte("the amber heron"))
 				}
 				return err
 			}
@@ -586,7 +582,7 @@ func TestWritersAndDroppers(t *testing.T) {
 		"postgres": func(t *testing.T) func() store.Database {
 			address, dir := postgres.New(t), t.TempDir()
 			return func() store.Database {
-				return offload.New(stores.PostgresAt(t, address).(offload.Database), &offload.Options{Place: newPlace(t, dir), Least: 1})
+				return offload.New(stores.PostgresAt(t, address).(offload.Wrapped), &offload.Options{Place: newPlace(t, dir), Least: 1})
 			}
 		},
 	} {

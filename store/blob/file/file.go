@@ -1,4 +1,4 @@
-// Package file is a [blob.Place] in a directory. Each blob is a file of mode 0600, in folders of
+// Package file is a [blob.Bucket] in a directory. Each blob is a file of mode 0600, in folders of
 // mode 0700 by the parts of its key.
 //
 // Put writes a file whose name ends in ".part", waits until it is on the disk, renames it, and
@@ -33,14 +33,14 @@ const part = ".part"
 type place struct{ dir string }
 
 // New returns the place in a directory, given by an absolute path.
-func New(dir string) (blob.Place, error) {
+func New(dir string) (blob.Bucket, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("the directory %q of blobs is not an absolute path", dir)
 	}
 	return &place{filepath.Clean(dir)}, nil
 }
 
-// String implements [blob.Place].
+// String implements [blob.Bucket].
 func (p *place) String() string {
 	slashed := filepath.ToSlash(p.dir)
 	if slashed[0] != '/' {
@@ -48,23 +48,6 @@ func (p *place) String() string {
 	}
 	return (&url.URL{Scheme: "file", Path: slashed}).String()
 }
-
-// A troubleError means that a directory cannot be used for a reason outside of Carrel. It says what
-// to do, and matches an error of package store.
-type troubleError struct {
-	place string
-	kind  error
-	next  string
-	cause error
-}
-
-func (e *troubleError) Error() string {
-	return fmt.Sprintf("blobs in %s: %v: %s: %v", e.place, e.kind, e.next, e.cause)
-}
-
-// Unwrap returns the kind, and not the error of the system: a directory that does not exist is no
-// blob that does not exist.
-func (e *troubleError) Unwrap() error { return e.kind }
 
 // What to try next.
 const (
@@ -80,16 +63,16 @@ func (p *place) explain(err, denied error) error {
 	if err == nil {
 		return nil
 	}
-	t := &troubleError{place: p.String(), cause: err}
+	t := &blob.TroubleError{Bucket: p.String(), Cause: err}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		t.kind, t.next = store.ErrFull, nextFull
+		t.Kind, t.Next = store.ErrFull, nextFull
 	case errors.Is(err, syscall.EROFS):
-		t.kind, t.next = store.ErrReadOnly, nextWritable
+		t.Kind, t.Next = store.ErrReadOnly, nextWritable
 	case errors.Is(err, fs.ErrPermission):
-		t.kind, t.next = denied, nextWritable
+		t.Kind, t.Next = denied, nextWritable
 	case errors.Is(err, syscall.EIO):
-		t.kind, t.next = store.ErrFailing, nextFailing
+		t.Kind, t.Next = store.ErrFailing, nextFailing
 	default:
 		return fmt.Errorf("blobs in %s: %w", p, err)
 	}
@@ -105,14 +88,14 @@ func (p *place) in(ctx context.Context, key string, denied error, f func(dir *os
 	dir, err := os.OpenRoot(p.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-		return &troubleError{place: p.String(), kind: store.ErrUnreachable, next: nextDir, cause: err}
+		return &blob.TroubleError{Bucket: p.String(), Kind: store.ErrUnreachable, Next: nextDir, Cause: err}
 	case err != nil:
 		return p.explain(err, denied)
 	}
 	return p.explain(errors.Join(f(dir), dir.Close()), denied)
 }
 
-// Put implements [blob.Place].
+// Put implements [blob.Bucket].
 func (p *place) Put(ctx context.Context, key string, body []byte) error {
 	return p.in(ctx, key, store.ErrReadOnly, func(dir *os.Root) error {
 		folder := path.Dir(key)
@@ -170,7 +153,7 @@ func syncFolder(dir *os.Root, folder string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Get implements [blob.Place].
+// Get implements [blob.Bucket].
 func (p *place) Get(ctx context.Context, key string, most int64) (body []byte, err error) {
 	err = p.in(ctx, key, store.ErrUnreadable, func(dir *os.Root) error {
 		f, err := dir.Open(key)
@@ -186,7 +169,7 @@ func (p *place) Get(ctx context.Context, key string, most int64) (body []byte, e
 	return body, nil
 }
 
-// Drop implements [blob.Place].
+// Drop implements [blob.Bucket].
 func (p *place) Drop(ctx context.Context, key string) error {
 	return p.in(ctx, key, store.ErrReadOnly, func(dir *os.Root) error {
 		for _, name := range []string{key + part, key} {
@@ -202,7 +185,7 @@ func (p *place) Drop(ctx context.Context, key string) error {
 	})
 }
 
-// Ready implements [blob.Place]. It writes and deletes an empty file.
+// Ready implements [blob.Bucket]. It writes and deletes an empty file.
 func (p *place) Ready(ctx context.Context) error {
 	return p.in(ctx, "ready", store.ErrReadOnly, func(dir *os.Root) error {
 		f, err := os.CreateTemp(p.dir, ".ready-")

@@ -14,19 +14,19 @@ import (
 )
 
 // newPlace returns the place in a directory.
-func newPlace(t *testing.T, dir string) blob.Place {
+func newPlace(t *testing.T, dir string) (p blob.Bucket) {
 	t.Helper()
-	p, err := file.New(dir)
-	if err != nil {
+	var err error
+	if p, err = file.New(dir); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
 func TestPlace(t *testing.T) {
-	blobtest.Run(t, func(t *testing.T) func() blob.Place {
+	blobtest.Run(t, func(t *testing.T) func() blob.Bucket {
 		dir := t.TempDir()
-		return func() blob.Place { return newPlace(t, dir) }
+		return func() blob.Bucket { return newPlace(t, dir) }
 	})
 }
 
