@@ -52,7 +52,7 @@ func readBlobs(l literal) (any, error) {
 }
 
 // placeAt returns the place of blobs at an address. keys has the keys of a bucket.
-func placeAt(u *url.URL, keys *s3.Options) (blob.Bucket, error) {
+func placeAt(u *url.URL, keys *s3.Options) (blob.Keeper, error) {
 	if u.Scheme == "file" {
 		dir := filepath.FromSlash(u.Path)
 		if volume := strings.TrimPrefix(dir, string(filepath.Separator)); filepath.VolumeName(volume) != "" {
@@ -70,7 +70,7 @@ func placeAt(u *url.URL, keys *s3.Options) (blob.Bucket, error) {
 }
 
 // blobs returns the place of blobs, or nil if none is set.
-func (s *Settings) blobs() (blob.Bucket, error) {
+func (s *Settings) blobs() (blob.Keeper, error) {
 	at := get[string](s, blobsURL)
 	if at == "" {
 		return nil, nil

@@ -35,22 +35,22 @@ var ErrKey = errors.New("invalid key of a blob")
 // A TroubleError means that a bucket cannot be used for a reason outside of Carrel. It says what to
 // do, and matches an error of package store.
 type TroubleError struct {
-	Bucket string // its address
-	Kind   error  // such as store.ErrUnreachable
-	Next   string // what to try
-	Cause  error  // of the system, the connection or the server; it does not match
+	Place string // its address
+	Kind  error  // such as store.ErrUnreachable
+	Next  string // what to try
+	Cause error  // of the system, the connection or the server; it does not match
 }
 
 func (e *TroubleError) Error() string {
-	return fmt.Sprintf("blobs in %s: %v: %s: %v", e.Bucket, e.Kind, e.Next, e.Cause)
+	return fmt.Sprintf("blobs in %s: %v: %s: %v", e.Place, e.Kind, e.Next, e.Cause)
 }
 
 // Unwrap returns the kind, and not the cause: a directory that does not exist is no blob that does
 // not exist.
 func (e *TroubleError) Unwrap() error { return e.Kind }
 
-// A Bucket keeps blobs: a directory, or a bucket of S3.
-type Bucket interface {
+// A Keeper keeps blobs: a directory, or a bucket of S3.
+type Keeper interface {
 	// Put writes a blob durably: it is kept although the process dies or power fails. Only when
 	// it is complete can Get find it. Under a key that exists Put may write again the same bytes,
 	// after an answer that was lost.

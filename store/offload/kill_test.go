@@ -66,7 +66,7 @@ func TestKillChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &mortal{Wrapped: s.(offload.Wrapped)}
-	h := &hooked{Bucket: newPlace(t, os.Getenv(childDir))}
+	h := &hooked{Keeper: newPlace(t, os.Getenv(childDir))}
 	w := offload.New(m, &offload.Options{Place: h, Least: 1})
 	put(t, w, scope, "op1", newCell("kept", "the violet heron"), newCell("gone", "the amber heron"))
 	die := func(string) error { return killed() }

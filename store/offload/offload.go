@@ -61,7 +61,7 @@ const Age = time.Hour
 type Options struct {
 	// Place keeps the blobs. Without a place, cells with blobs can be listed but neither read nor
 	// purged: both fail with a [store.AwayError].
-	Place blob.Bucket
+	Place blob.Keeper
 
 	// Least is the size in bytes from which on a body goes to the place. The default is
 	// [DefaultLeast].
@@ -104,7 +104,7 @@ func (e *DamageError) Is(target error) bool { return target == store.ErrCorrupt 
 type offloaded struct {
 	Wrapped
 
-	place blob.Bucket // or nil
+	place blob.Keeper // or nil
 	least int
 	age   time.Duration // Age; only tests set another
 }

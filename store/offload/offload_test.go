@@ -35,11 +35,11 @@ type desk struct {
 
 	path, dir string
 	inner     offload.Wrapped
-	place     blob.Bucket
+	place     blob.Keeper
 }
 
 // newDesk makes a store. around wraps the place, if it is not nil.
-func newDesk(t *testing.T, around func(blob.Bucket) blob.Bucket) *desk {
+func newDesk(t *testing.T, around func(blob.Keeper) blob.Keeper) *desk {
 	t.Helper()
 	d := &desk{path: filepath.Join(t.TempDir(), "carrel.db"), dir: t.TempDir()}
 	d.open(t, around)
@@ -47,7 +47,7 @@ func newDesk(t *testing.T, around func(blob.Bucket) blob.Bucket) *desk {
 }
 
 // open opens the store, once more if it is open already.
-func (d *desk) open(t *testing.T, around func(blob.Bucket) blob.Bucket) {
+func (d *desk) open(t *testing.T, around func(blob.Keeper) blob.Keeper) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), d.path, nil)
 	if err != nil {
@@ -61,7 +61,7 @@ func (d *desk) open(t *testing.T, around func(blob.Bucket) blob.Bucket) {
 	d.Database = offload.New(d.inner, &offload.Options{Place: d.place, Least: 1})
 }
 
-func newPlace(t *testing.T, dir string) blob.Bucket {
+func newPlace(t *testing.T, dir string) blob.Keeper {
 	t.Helper()
 	p, err := file.New(dir)
 	if err != nil {
@@ -408,7 +408,7 @@ func TestAFailedWriteLeavesNoBlob(t *testing.T) {
 
 // A hooked place calls functions before its methods.
 type hooked struct {
-	blob.Bucket
+	blob.Keeper
 
 	put, get, drop func(key string) error
 }
@@ -419,7 +419,7 @@ func (h *hooked) Put(ctx context.Context, key string, body []byte) error {
 			return err
 		}
 	}
-	return h.Bucket.Put(ctx, key, body)
+	return h.Keeper.Put(ctx, key, body)
 }
 
 func (h *hooked) Get(ctx context.Context, key string, most int64) ([]byte, error) {
@@ -428,7 +428,7 @@ func (h *hooked) Get(ctx context.Context, key string, most int64) ([]byte, error
 			return nil, err
 		}
 	}
-	return h.Bucket.Get(ctx, key, most)
+	return h.Keeper.Get(ctx, key, most)
 }
 
 func (h *hooked) Drop(ctx context.Context, key string) error {
@@ -437,13 +437,13 @@ func (h *hooked) Drop(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	return h.Bucket.Drop(ctx, key)
+	return h.Keeper.Drop(ctx, key)
 }
 
 // What is not read back as it was written is not switched to.
 func TestABlobIsVerifiedBeforeTheSwitch(t *testing.T) {
-	d := newDesk(t, func(p blob.Bucket) blob.Bucket {
-		return &hooked{Bucket: p, get: func(key string) error { return p.Put(t.Context(), key, []byte("not the same")) }}
+	d := newDesk(t, func(p blob.Keeper) blob.Keeper {
+		return &hooked{Keeper: p, get: func(key string) error { return p.Put(t.Context(), key, []byte("not the same")) }}
 	})
 	_, err := d.Update(t.Context(), scope, &store.Update{Entry: entry("op1"), Cells: []store.Cell{newCell("a", "the amber heron")}})
 	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "verify what was written: cell a") {
@@ -459,8 +459,8 @@ func TestABlobIsVerifiedBeforeTheSwitch(t *testing.T) {
 func TestAPurgeDuringARead(t *testing.T) {
 	var d *desk
 	h := &hooked{}
-	d = newDesk(t, func(p blob.Bucket) blob.Bucket {
-		h.Bucket = p
+	d = newDesk(t, func(p blob.Keeper) blob.Keeper {
+		h.Keeper = p
 		return h
 	})
 	put(t, d, scope, "op1", newCell("a", "the amber heron"))
@@ -479,8 +479,8 @@ func TestAPurgeDuringARead(t *testing.T) {
 func unreached(t *testing.T) (*desk, *hooked) {
 	t.Helper()
 	h := &hooked{}
-	d := newDesk(t, func(p blob.Bucket) blob.Bucket {
-		h.Bucket = p
+	d := newDesk(t, func(p blob.Keeper) blob.Keeper {
+		h.Keeper = p
 		return h
 	})
 	put(t, d, scope, "op1", newCell("a", "the amber heron"))
@@ -534,8 +534,8 @@ func TestABlobInFlightIsNotDropped(t *testing.T) {
 	}{{"a young one", offload.Age, nil}, {"one that took too long", 0, store.ErrConflict}} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := &hooked{}
-			d := newDesk(t, func(p blob.Bucket) blob.Bucket {
-				h.Bucket = p
+			d := newDesk(t, func(p blob.Keeper) blob.Keeper {
+				h.Keeper = p
 				return h
 			})
 			other := *d
@@ -547,7 +547,7 @@ func TestABlobInFlightIsNotDropped(t *testing.T) {
 				n, err := other.Database.(offload.Dropper).DropLoose(t.Context(), scope)
 				dropped = n
 				if err == nil && n > 0 { // so that the verification does not notice
-					err = h.Bucket.Put(t.Context(), key, []byte("the amber heron"))
+					err = h.Keeper.Put(t.Context(), key, []byte("the amber heron"))
 				}
 				return err
 			}

@@ -1,4 +1,4 @@
-// Package blobtest tests implementations of [blob.Bucket].
+// Package blobtest tests implementations of [blob.Keeper].
 //
 // [Run] checks a driver against the contract of package store/blob. Each check is named after a
 // sentence of the contract and gets an empty place of its own.
@@ -19,12 +19,12 @@ import (
 	"github.com/carrel-dev/carrel/store/blob"
 )
 
-// Run runs all checks of a [blob.Bucket] in parallel. Each check calls open, which makes an empty
+// Run runs all checks of a [blob.Keeper] in parallel. Each check calls open, which makes an empty
 // place, registers its cleanup with t, and returns a function that opens the place once more.
-func Run(t *testing.T, open func(t *testing.T) (handle func() blob.Bucket)) {
+func Run(t *testing.T, open func(t *testing.T) (handle func() blob.Keeper)) {
 	for _, c := range []struct {
 		name string
-		run  func(t *testing.T, a, b blob.Bucket)
+		run  func(t *testing.T, a, b blob.Keeper)
 	}{
 		{"a blob is read as it was written, by every opener", readsBack},
 		{"a missing blob does not exist", missing},
@@ -45,7 +45,7 @@ func Run(t *testing.T, open func(t *testing.T) (handle func() blob.Bucket)) {
 	}
 }
 
-func put(t *testing.T, p blob.Bucket, key string, body []byte) {
+func put(t *testing.T, p blob.Keeper, key string, body []byte) {
 	t.Helper()
 	if err := p.Put(t.Context(), key, body); err != nil {
 		t.Fatalf("Put %s: %v", key, err)
@@ -53,7 +53,7 @@ func put(t *testing.T, p blob.Bucket, key string, body []byte) {
 }
 
 // has checks that a place has a blob with a body, or with nil that it has none.
-func has(t *testing.T, p blob.Bucket, key string, body []byte) {
+func has(t *testing.T, p blob.Keeper, key string, body []byte) {
 	t.Helper()
 	got, err := p.Get(t.Context(), key, int64(len(body)))
 	switch {
@@ -73,7 +73,7 @@ func bodies() [][]byte {
 	return [][]byte{{}, {0}, []byte("text\r\n"), bytes.Repeat(every, 1<<12)}
 }
 
-func readsBack(t *testing.T, a, b blob.Bucket) {
+func readsBack(t *testing.T, a, b blob.Keeper) {
 	for i, body := range bodies() {
 		key := fmt.Sprintf("scope/%d-Key_", i)
 		put(t, a, key, body)
@@ -84,19 +84,19 @@ func readsBack(t *testing.T, a, b blob.Bucket) {
 	has(t, b, "short", []byte("a key of one part"))
 }
 
-func missing(t *testing.T, a, _ blob.Bucket) {
+func missing(t *testing.T, a, _ blob.Keeper) {
 	has(t, a, "no/where", nil)
 	put(t, a, "some/where", []byte("x"))
 	has(t, a, "some/other", nil)
 }
 
-func putAgain(t *testing.T, a, b blob.Bucket) {
+func putAgain(t *testing.T, a, b blob.Keeper) {
 	put(t, a, "k/1", []byte("body"))
 	put(t, b, "k/1", []byte("body"))
 	has(t, a, "k/1", []byte("body"))
 }
 
-func dropped(t *testing.T, a, b blob.Bucket) {
+func dropped(t *testing.T, a, b blob.Keeper) {
 	put(t, a, "k/1", []byte("one"))
 	put(t, a, "k/1", []byte("one")) // a version more, where a place has versions
 	put(t, a, "k/2", []byte("two"))
@@ -112,7 +112,7 @@ func dropped(t *testing.T, a, b blob.Bucket) {
 	}
 }
 
-func bounded(t *testing.T, a, _ blob.Bucket) {
+func bounded(t *testing.T, a, _ blob.Keeper) {
 	put(t, a, "k", []byte("0123456789"))
 	for most, want := range map[int64]string{0: "0", 4: "01234", 9: "0123456789", 10: "0123456789", 1 << 20: "0123456789"} {
 		if got, err := a.Get(t.Context(), "k", most); err != nil || string(got) != want {
@@ -121,7 +121,7 @@ func bounded(t *testing.T, a, _ blob.Bucket) {
 	}
 }
 
-func alike(t *testing.T, a, _ blob.Bucket) {
+func alike(t *testing.T, a, _ blob.Keeper) {
 	keys := []string{"k/1", "k/10", "k/1-0", "k1"}
 	for _, key := range keys {
 		put(t, a, key, []byte(key))
@@ -135,7 +135,7 @@ func alike(t *testing.T, a, _ blob.Bucket) {
 	}
 }
 
-func invalidKeys(t *testing.T, a, _ blob.Bucket) {
+func invalidKeys(t *testing.T, a, _ blob.Keeper) {
 	for _, key := range []string{"", "/", "/k", "k/", "k//l", ".", "..", "../k", "k/../l", "k.part", "k\\l", "k l", "k%2e", "ü", "k\x00", strings.Repeat("k", 201)} {
 		_, got := a.Get(t.Context(), key, 1)
 		for method, err := range map[string]error{"Put": a.Put(t.Context(), key, []byte("x")), "Get": got, "Drop": a.Drop(t.Context(), key)} {
@@ -146,7 +146,7 @@ func invalidKeys(t *testing.T, a, _ blob.Bucket) {
 	}
 }
 
-func ended(t *testing.T, a, _ blob.Bucket) {
+func ended(t *testing.T, a, _ blob.Keeper) {
 	put(t, a, "k", []byte("x"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -160,7 +160,7 @@ func ended(t *testing.T, a, _ blob.Bucket) {
 	has(t, a, "l", nil)
 }
 
-func ready(t *testing.T, a, b blob.Bucket) {
+func ready(t *testing.T, a, b blob.Keeper) {
 	if err := a.Ready(t.Context()); err != nil {
 		t.Errorf("Ready: %v", err)
 	}
@@ -169,9 +169,9 @@ func ready(t *testing.T, a, b blob.Bucket) {
 	}
 }
 
-func together(t *testing.T, a, b blob.Bucket) {
+func together(t *testing.T, a, b blob.Keeper) {
 	var wg sync.WaitGroup
-	for n, p := range []blob.Bucket{a, b, a, b} {
+	for n, p := range []blob.Keeper{a, b, a, b} {
 		wg.Go(func() {
 			for i := range 8 {
 				key, body := fmt.Sprintf("k/%d-%d", n, i), bytes.Repeat([]byte{byte(n), byte(i)}, 5000)

@@ -1,4 +1,4 @@
-// Package file is a [blob.Bucket] in a directory. Each blob is a file of mode 0600, in folders of
+// Package file is a [blob.Keeper] in a directory. Each blob is a file of mode 0600, in folders of
 // mode 0700 by the parts of its key.
 //
 // Put writes a file whose name ends in ".part", waits until it is on the disk, renames it, and
@@ -33,14 +33,14 @@ const part = ".part"
 type place struct{ dir string }
 
 // New returns the place in a directory, given by an absolute path.
-func New(dir string) (blob.Bucket, error) {
+func New(dir string) (blob.Keeper, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("the directory %q of blobs is not an absolute path", dir)
 	}
 	return &place{filepath.Clean(dir)}, nil
 }
 
-// String implements [blob.Bucket].
+// String implements [blob.Keeper].
 func (p *place) String() string {
 	slashed := filepath.ToSlash(p.dir)
 	if slashed[0] != '/' {
@@ -63,7 +63,7 @@ func (p *place) explain(err, denied error) error {
 	if err == nil {
 		return nil
 	}
-	t := &blob.TroubleError{Bucket: p.String(), Cause: err}
+	t := &blob.TroubleError{Place: p.String(), Cause: err}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		t.Kind, t.Next = store.ErrFull, nextFull
@@ -88,14 +88,14 @@ func (p *place) in(ctx context.Context, key string, denied error, f func(dir *os
 	dir, err := os.OpenRoot(p.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-		return &blob.TroubleError{Bucket: p.String(), Kind: store.ErrUnreachable, Next: nextDir, Cause: err}
+		return &blob.TroubleError{Place: p.String(), Kind: store.ErrUnreachable, Next: nextDir, Cause: err}
 	case err != nil:
 		return p.explain(err, denied)
 	}
 	return p.explain(errors.Join(f(dir), dir.Close()), denied)
 }
 
-// Put implements [blob.Bucket].
+// Put implements [blob.Keeper].
 func (p *place) Put(ctx context.Context, key string, body []byte) error {
 	return p.in(ctx, key, store.ErrReadOnly, func(dir *os.Root) error {
 		folder := path.Dir(key)
@@ -153,7 +153,7 @@ func syncFolder(dir *os.Root, folder string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Get implements [blob.Bucket].
+// Get implements [blob.Keeper].
 func (p *place) Get(ctx context.Context, key string, most int64) (body []byte, err error) {
 	err = p.in(ctx, key, store.ErrUnreadable, func(dir *os.Root) error {
 		f, err := dir.Open(key)
@@ -169,7 +169,7 @@ func (p *place) Get(ctx context.Context, key string, most int64) (body []byte, e
 	return body, nil
 }
 
-// Drop implements [blob.Bucket].
+// Drop implements [blob.Keeper].
 func (p *place) Drop(ctx context.Context, key string) error {
 	return p.in(ctx, key, store.ErrReadOnly, func(dir *os.Root) error {
 		for _, name := range []string{key + part, key} {
@@ -185,7 +185,7 @@ func (p *place) Drop(ctx context.Context, key string) error {
 	})
 }
 
-// Ready implements [blob.Bucket]. It writes and deletes an empty file.
+// Ready implements [blob.Keeper]. It writes and deletes an empty file.
 func (p *place) Ready(ctx context.Context) error {
 	return p.in(ctx, "ready", store.ErrReadOnly, func(dir *os.Root) error {
 		f, err := os.CreateTemp(p.dir, ".ready-")

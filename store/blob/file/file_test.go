@@ -14,7 +14,7 @@ import (
 )
 
 // newPlace returns the place in a directory.
-func newPlace(t *testing.T, dir string) (p blob.Bucket) {
+func newPlace(t *testing.T, dir string) (p blob.Keeper) {
 	t.Helper()
 	var err error
 	if p, err = file.New(dir); err != nil {
@@ -24,9 +24,9 @@ func newPlace(t *testing.T, dir string) (p blob.Bucket) {
 }
 
 func TestPlace(t *testing.T) {
-	blobtest.Run(t, func(t *testing.T) func() blob.Bucket {
+	blobtest.Run(t, func(t *testing.T) func() blob.Keeper {
 		dir := t.TempDir()
-		return func() blob.Bucket { return newPlace(t, dir) }
+		return func() blob.Keeper { return newPlace(t, dir) }
 	})
 }
 

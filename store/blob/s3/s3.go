@@ -1,4 +1,4 @@
-// Package s3 is a [blob.Bucket] in a bucket of Amazon S3 or of a server that speaks its protocol. Each
+// Package s3 is a [blob.Keeper] in a bucket of Amazon S3 or of a server that speaks its protocol. Each
 // blob is an object whose name is its key, after a prefix.
 //
 // It speaks the few words of the protocol that a place needs, over net/http: PUT, GET, HEAD and DELETE
@@ -66,7 +66,7 @@ type place struct {
 }
 
 // New returns the place in a bucket. It sends no request.
-func New(o *Options) (blob.Bucket, error) {
+func New(o *Options) (blob.Keeper, error) {
 	p := &place{o: *o}
 	p.o.Region = cmp.Or(o.Region, DefaultRegion)
 	if p.o.Now == nil {
@@ -109,7 +109,7 @@ func isBucket(name string) bool {
 	return 3 <= len(name) && len(name) <= 63 && !strings.ContainsFunc(name, other) && !strings.Contains(name, "..")
 }
 
-// String implements [blob.Bucket].
+// String implements [blob.Keeper].
 func (p *place) String() string { return p.address }
 
 // name returns the name of an object.
@@ -117,7 +117,7 @@ func (p *place) name(ctx context.Context, key string) (string, error) {
 	return p.o.Prefix + key, errors.Join(ctx.Err(), blob.CheckKey(key))
 }
 
-// Put implements [blob.Bucket].
+// Put implements [blob.Keeper].
 func (p *place) Put(ctx context.Context, key string, body []byte) error {
 	name, err := p.name(ctx, key)
 	if err == nil {
@@ -127,7 +127,7 @@ func (p *place) Put(ctx context.Context, key string, body []byte) error {
 	return err
 }
 
-// Get implements [blob.Bucket].
+// Get implements [blob.Keeper].
 func (p *place) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	name, err := p.name(ctx, key)
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *place) Get(ctx context.Context, key string, most int64) ([]byte, error)
 // rounds is how often Drop lists versions and deletes them. A list has up to a thousand.
 const rounds = 100
 
-// Drop implements [blob.Bucket].
+// Drop implements [blob.Keeper].
 func (p *place) Drop(ctx context.Context, key string) error {
 	name, err := p.name(ctx, key)
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *place) Drop(ctx context.Context, key string) error {
 		return p.explain(err)
 	}
 	return &blob.TroubleError{
-		Bucket: p.address, Kind: store.ErrReadOnly, Next: "look whether the bucket has object lock",
+		Place: p.address, Kind: store.ErrReadOnly, Next: "look whether the bucket has object lock",
 		Cause: fmt.Errorf("%s is still there after it was deleted", key),
 	}
 }
@@ -215,7 +215,7 @@ func (p *place) versions(ctx context.Context, name string) (ids []string, err er
 	return ids, nil
 }
 
-// Ready implements [blob.Bucket]. It asks whether the bucket exists.
+// Ready implements [blob.Keeper]. It asks whether the bucket exists.
 func (p *place) Ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

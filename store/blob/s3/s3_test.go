@@ -14,7 +14,7 @@ import (
 )
 
 // at returns the place in the bucket of a fake.
-func (f *fake) at(t *testing.T, set func(o *s3.Options)) blob.Bucket {
+func (f *fake) at(t *testing.T, set func(o *s3.Options)) blob.Keeper {
 	t.Helper()
 	o := &s3.Options{Bucket: bucket, Prefix: "carrel/", Endpoint: f.URL, Region: region, AccessKey: accessKey, SecretKey: secretKey}
 	if set != nil {
@@ -34,9 +34,9 @@ func TestPlace(t *testing.T) {
 		"that knows nothing of them": func(f *fake) { f.plain = true },
 	} {
 		t.Run("a bucket "+name, func(t *testing.T) {
-			blobtest.Run(t, func(t *testing.T) func() blob.Bucket {
+			blobtest.Run(t, func(t *testing.T) func() blob.Keeper {
 				f := newFake(t, set)
-				return func() blob.Bucket { return f.at(t, nil) }
+				return func() blob.Keeper { return f.at(t, nil) }
 			})
 		})
 	}

@@ -56,7 +56,7 @@ func (p *place) explain(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	t := &blob.TroubleError{Bucket: p.address, Cause: err}
+	t := &blob.TroubleError{Place: p.address, Cause: err}
 	answer, _ := errors.AsType[*answerError](err)
 	switch {
 	case answer == nil:

