@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,9 +18,7 @@ import (
 func withVariables(t *testing.T, variables map[string]string) (*Settings, error) {
 	t.Helper()
 	w := newWorld(t, "", "", "")
-	for name, value := range variables {
-		w.vars[name] = value
-	}
+	maps.Copy(w.vars, variables)
 	return Load(w.sources(nil))
 }
 

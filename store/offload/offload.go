@@ -266,16 +266,16 @@ func (s *offloaded) drop(ctx context.Context, scope governance.Scope, keys []sto
 
 // purgeable returns an error if the blobs of cells to purge cannot be deleted now, and whether there
 // are any.
-func (s *offloaded) purgeable(ctx context.Context, scope governance.Scope, ids []store.CellID) (any bool, err error) {
+func (s *offloaded) purgeable(ctx context.Context, scope governance.Scope, ids []store.CellID) (blobs bool, err error) {
 	if len(ids) == 0 {
 		return false, nil
 	}
-	blobs, err := s.CellBlobs(ctx, scope, ids)
-	if err != nil || len(blobs) == 0 {
+	away, err := s.CellBlobs(ctx, scope, ids)
+	if err != nil || len(away) == 0 {
 		return false, err
 	}
 	if s.place == nil {
-		for id, key := range blobs {
+		for id, key := range away {
 			return false, &store.AwayError{Cell: store.Cell{ID: id, Blob: key}}
 		}
 	}

@@ -148,8 +148,9 @@ func (f *fake) get(w http.ResponseWriter, r *http.Request, name string) {
 // list answers with the versions of all objects whose names have a prefix.
 func (f *fake) list(w http.ResponseWriter, prefix string) {
 	type entry struct {
-		Key, VersionId, LastModified string //nolint:revive // the names of the protocol
-		IsLatest                     bool
+		Key, LastModified string
+		ID                string `xml:"VersionId"`
+		IsLatest          bool
 	}
 	var page struct {
 		XMLName      xml.Name `xml:"ListVersionsResult"`
@@ -160,7 +161,7 @@ func (f *fake) list(w http.ResponseWriter, prefix string) {
 	page.Name, page.Prefix = bucket, prefix
 	for name, all := range f.objects {
 		for i, v := range all {
-			e := entry{Key: name, VersionId: v.id, LastModified: "2026-01-02T03:04:05Z", IsLatest: i == len(all)-1}
+			e := entry{Key: name, ID: v.id, LastModified: "2026-01-02T03:04:05Z", IsLatest: i == len(all)-1}
 			switch {
 			case !strings.HasPrefix(name, prefix):
 			case v.marker:

@@ -200,7 +200,10 @@ func (p *place) versions(ctx context.Context, name string) (ids []string, err er
 	if err != nil {
 		return nil, err
 	}
-	type version struct{ Key, VersionId string } //nolint:revive // a name of the protocol
+	type version struct {
+		Key string
+		ID  string `xml:"VersionId"`
+	}
 	var page struct {
 		Version, DeleteMarker []version
 	}
@@ -209,7 +212,7 @@ func (p *place) versions(ctx context.Context, name string) (ids []string, err er
 	}
 	for _, v := range append(page.Version, page.DeleteMarker...) {
 		if v.Key == name {
-			ids = append(ids, v.VersionId)
+			ids = append(ids, v.ID)
 		}
 	}
 	return ids, nil
