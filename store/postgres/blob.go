@@ -22,10 +22,11 @@ const (
 
 	// A purge makes the blobs of cells loose.
 	loosenBlobs = `
-		WITH gone AS (DELETE FROM cell_blob WHERE scope = $1 AND cell_id = ANY ($2) RETURNING scope, blob)
-		INSERT INTO loose_blob (scope, blob, since, dropping) SELECT scope, blob, ` + millisNow + `, true FROM gone`
+		INSERT INTO loose_blob (scope, blob, since, dropping)
+		SELECT $1, blob, ` + millisNow + `, true FROM cell_blob WHERE scope = $1 AND cell_id = ANY ($2)`
+	deleteCellBlobs = `DELETE FROM cell_blob WHERE scope = $1 AND cell_id = ANY ($2)`
 
-	isLoose     = `NOT EXISTS (SELECT 1 FROM cell_blob c WHERE c.scope = l.scope AND c.blob = l.blob)`
+	isLoose     = `NOT EXISTS (SELECT 1 FROM cell_blob c WHERE c.scope = $1 AND c.blob = l.blob)`
 	selectLoose = `
 		SELECT blob FROM loose_blob l WHERE scope = $1 AND (dropping OR since <= ` + millisNow + ` - $2) AND ` + isLoose + ` ORDER BY blob`
 	dropBlobs   = `UPDATE loose_blob l SET dropping = true WHERE scope = $1 AND blob = ANY ($2) AND ` + isLoose
@@ -37,7 +38,7 @@ const (
 
 	// blobOf is the blob of a row of the table cell with the alias c. Nearly all rows have a body,
 	// so that it is not looked up.
-	blobOf = `CASE WHEN c.len = 0 THEN (SELECT b.blob FROM cell_blob b WHERE b.scope = c.scope AND b.cell_id = c.cell_id) END`
+	blobOf = `CASE WHEN c.len = 0 THEN (SELECT b.blob FROM cell_blob b WHERE b.scope = $1 AND b.cell_id = c.cell_id) END`
 )
 
 // takeBlobs adds a statement that makes the blobs of cells their own. After a flush, taken returns

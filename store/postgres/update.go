@@ -242,6 +242,7 @@ func (t *tx) purge(j *update) error {
 	}
 	t.do("purge", purgeCells, raw(j.scope), raws(j.u.Purge))
 	t.do("purge", loosenBlobs, raw(j.scope), raws(j.u.Purge))
+	t.do("purge", deleteCellBlobs, raw(j.scope), raws(j.u.Purge))
 	written := make(map[int64]bool, len(j.u.Artifacts))
 	var unindexed []int64
 	for i := range j.u.Artifacts {
