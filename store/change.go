@@ -68,7 +68,9 @@ func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 		return fmt.Errorf("cell %s is twice in the %s", c.ID, of)
 	case c.Gone:
 		return fmt.Errorf("cell %s of the %s is marked as gone: only AddCells takes purged cells", c.ID, of)
-	case !c.Holds():
+	case c.Blob != "" && (c.Body != nil || c.Blob.Size() < 1):
+		return fmt.Errorf("cell %s has a body and a blob, or a blob with an invalid key", c.ID)
+	case c.Blob == "" && !c.Holds():
 		return fmt.Errorf("cell %s: the commitment was not computed from this body and salt: use digest.Commit", c.ID)
 	}
 	seen[c.ID] = true

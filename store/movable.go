@@ -37,8 +37,8 @@ func ValidateMoved(cells []Cell) error {
 	for i := range cells {
 		c := cells[i]
 		if c.Gone {
-			if c.Salt != [len(c.Salt)]byte{} || c.Body != nil {
-				return fmt.Errorf("cell %s is purged but has a salt or a body: both must be empty", c.ID)
+			if c.Salt != [len(c.Salt)]byte{} || c.Body != nil || c.Blob != "" {
+				return fmt.Errorf("cell %s is purged but has a salt, a body or a blob: all must be empty", c.ID)
 			}
 			c.Gone, c.Commit = false, (&Cell{Kind: c.Kind}).commit()
 		}

@@ -116,6 +116,10 @@ type Cell struct {
 	// [Movable.AddCells] takes such a cell; [Cells.Cells] yields a [GoneError]
 	// in its place.
 	Gone bool
+
+	// Blob names the blob that has the body, and Body is nil. Only package
+	// store/offload sets it, for a store with the role [Blobs].
+	Blob BlobKey
 }
 
 // A CellKind is the kind of a cell's content. It is stored as its text.

@@ -132,7 +132,7 @@ var known = slices.Concat([]key{
 	{name: "hook.limit", read: readDuration, builtIn: Duration(hook.DefaultLimit)},
 	{name: "hook.secrets", read: readSwitch, builtIn: false, own: true},
 	{name: credentialKeyFile, variable: "CARREL_CREDENTIAL_KEY_FILE", read: readMaybe, otherwise: "beside the store", own: true, place: true},
-}, proxyKeys(), []key{
+}, proxyKeys(), blobKeys(), []key{
 	{name: "resident.bytes", read: readSize(0), builtIn: Size(256 << 20)},
 	{name: "offline", flag: "--offline", variable: "CARREL_OFFLINE", read: readSwitch, builtIn: false},
 	{name: "output.color", flag: "--color", variable: "CARREL_COLOR", read: oneOf(ColorWords()...), builtIn: "auto"},

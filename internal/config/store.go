@@ -82,6 +82,14 @@ func (s *Settings) OpenReading(ctx context.Context, place string) (store.Databas
 }
 
 func (s *Settings) open(ctx context.Context, place string, readOnly bool) (store.Database, error) {
+	db, err := s.openDriver(ctx, place, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	return s.withBlobs(db)
+}
+
+func (s *Settings) openDriver(ctx context.Context, place string, readOnly bool) (store.Database, error) {
 	switch {
 	case !IsAddress(place):
 		return sqlite.Open(ctx, place, &sqlite.Options{Readers: get[int](s, "server.readers"), ReadOnly: readOnly})

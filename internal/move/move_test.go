@@ -232,6 +232,9 @@ var drivers = map[string]func(t *testing.T) store.Database{
 	"memory":   func(*testing.T) store.Database { return memory.New() },
 	"sqlite":   func(t *testing.T) store.Database { return stores.SQLite(t) },
 	"postgres": func(t *testing.T) store.Database { return stores.Postgres(t) },
+
+	"blobs":              func(t *testing.T) store.Database { return stores.Blobs(t, stores.SQLite(t)) },
+	"postgres and blobs": func(t *testing.T) store.Database { return stores.Blobs(t, stores.Postgres(t)) },
 }
 
 // A store goes from SQLite to any other and back again, and is the same.
@@ -260,6 +263,19 @@ func TestThereAndBack(t *testing.T) {
 				t.Errorf("once more: %+v, %v; want nothing to do", res, err)
 			}
 		})
+	}
+}
+
+// The bodies of a store go from one directory of blobs to another, and back into the store.
+func TestBlobsMove(t *testing.T) {
+	first, second, third := stores.Blobs(t, stores.SQLite(t)), stores.Blobs(t, stores.SQLite(t)), stores.SQLite(t)
+	newSource(t, first)
+	for _, leg := range []struct{ from, to store.Database }{{first, second}, {second, third}} {
+		res, err := move.Run(t.Context(), leg.from, leg.to, options)
+		if err != nil || !res.Verified {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		same(t, "the copy", first, leg.to)
 	}
 }
 
@@ -323,7 +339,7 @@ func TestGoesOn(t *testing.T) {
 			source, target := stores.SQLite(t), open(t)
 			w := newSource(t, source)
 			writes := 1 // of each run
-			if name == "postgres" {
+			if strings.HasPrefix(name, "postgres") {
 				writes = 9
 			}
 			for _, grown := range []bool{false, true} {

@@ -2,8 +2,12 @@ package service
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/offload"
 )
 
 // finishEvery is the interval at which a server looks for jobs that others have left.
@@ -33,8 +37,8 @@ func (s *Service) finishing(ctx context.Context) (stop func()) {
 	}
 }
 
-// finish finishes jobs that other processes have left, in all scopes. It logs what it finished, and
-// errors; the next interval tries again.
+// finish finishes jobs that other processes have left, in all scopes, and deletes blobs that no cell
+// refers to. It logs what it did, and errors; the next interval tries again.
 func (s *Service) finish(ctx context.Context) {
 	log := s.opts.Logger
 	if log == nil {
@@ -52,8 +56,17 @@ func (s *Service) finish(ctx context.Context) {
 		if e != nil {
 			err = e
 		}
+		if d, is := s.opts.Store.(offload.Dropper); is {
+			dropped, e := d.DropLoose(ctx, scope)
+			if dropped > 0 {
+				log.Info("deleted blobs that no text refers to", slog.String("scope", string(scope)), slog.Int("blobs", dropped))
+			}
+			if e != nil && !errors.Is(e, store.ErrTaken) {
+				err = e
+			}
+		}
 	}
 	if err != nil && ctx.Err() == nil {
-		log.Warn("jobs that others left are not finished", slog.String("error", err.Error()))
+		log.Warn("jobs and blobs that others left are not finished", slog.String("error", err.Error()))
 	}
 }

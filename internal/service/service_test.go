@@ -16,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // A stage is a service over a store in memory, which tests ask without a network.
@@ -35,7 +36,12 @@ func newStage(t testing.TB) *stage {
 // stageOf returns a stage whose engine has these options.
 func stageOf(t testing.TB, o *carrel.Options) *stage {
 	t.Helper()
-	s := stores.New(t)
+	return stageOn(t, stores.New(t), o)
+}
+
+// stageOn returns a stage over a store.
+func stageOn(t testing.TB, s store.Database, o *carrel.Options) *stage {
+	t.Helper()
 	e, err := carrel.New(s, o)
 	if err != nil {
 		t.Fatal(err)

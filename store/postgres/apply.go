@@ -139,7 +139,7 @@ func (t *tx) lock(j *change) error {
 	if t.again {
 		t.row(selectEntry, args(raw(j.scope), raw(j.id), j.at+1, t.mark), &made)
 	}
-	repeated, fenced := t.claim(j.scope), t.fence(j.scope)
+	repeated, fenced, taken := t.claim(j.scope), t.fence(j.scope), t.takeBlobs(j.scope, j.c.Cells)
 	if err := t.flush(); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (t *tx) lock(j *change) error {
 	if present != int64(j.at) || j.at < 0 {
 		return fmt.Errorf("not at revision %d: %w", j.at, store.ErrConflict)
 	}
-	return nil
+	return taken()
 }
 
 func (t *tx) applyItems(j *change) {

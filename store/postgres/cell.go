@@ -24,7 +24,7 @@ const (
 		INSERT INTO edge (scope, derived, source, rel)
 		SELECT $1, derived, source, rel FROM unnest($2::bytea[], $3::bytea[], $4::bytea[]) AS e (derived, source, rel)`
 
-	selectCells   = `SELECT cell_id, kind, state, commitment, salt, body FROM cell WHERE scope = $1 AND cell_id = ANY ($2)`
+	selectCells   = `SELECT cell_id, kind, state, commitment, salt, body, ` + blobOf + ` FROM cell c WHERE scope = $1 AND cell_id = ANY ($2)`
 	selectSources = `SELECT source, rel FROM edge WHERE scope = $1 AND derived = $2 ORDER BY source, rel`
 	selectDerived = `
 		WITH RECURSIVE made (id) AS (
@@ -66,6 +66,7 @@ func (t *tx) addCells(scope governance.Scope, cells []store.Cell) {
 			commitments, salts, bodies = append(commitments, c.Commit[:]), append(salts, salt), append(bodies, body)
 		}
 		t.do(about("cells from %s on", cells[0].ID), insertCells, raw(scope), ids, kinds, commitments, salts, bodies)
+		t.addCellBlobs(scope, cells[:len(ids)])
 		cells = cells[len(ids):]
 	}
 }
@@ -110,7 +111,8 @@ type cellRow struct {
 	kind                   store.CellKind
 	state                  string
 	commitment, salt, body []byte
-	given                  bool // whether cell has returned its body
+	blob                   store.BlobKey // of the body, or empty
+	given                  bool          // whether cell has returned its body
 }
 
 func (s *database) cells(ctx context.Context, scope governance.Scope, ids []store.CellID) (map[store.CellID]*cellRow, error) {
@@ -128,12 +130,12 @@ func (s *database) cells(ctx context.Context, scope governance.Scope, ids []stor
 
 func scanCell(rows pgx.Rows) (*cellRow, error) {
 	r := new(cellRow)
-	err := rows.Scan(to(&r.id), &r.kind, &r.state, &r.commitment, &r.salt, &r.body)
+	err := rows.Scan(to(&r.id), &r.kind, &r.state, &r.commitment, &r.salt, &r.body, to(&r.blob))
 	return r, err
 }
 
 // cell returns the cell with an id, with a body that the caller may change. It fails if the cell is
-// missing, purged or damaged.
+// missing, purged or damaged, or if its body is in a blob.
 func (s *database) cell(rows map[store.CellID]*cellRow, id store.CellID) (*store.Cell, error) {
 	r := rows[id]
 	if r == nil {
@@ -143,6 +145,9 @@ func (s *database) cell(rows map[store.CellID]*cellRow, id store.CellID) (*store
 		return nil, &store.GoneError{Cell: id, Kind: r.kind, Commit: digest.Digest(r.commitment)}
 	}
 	c, ok := r.cell()
+	if c != nil && c.Blob != "" {
+		return nil, &store.AwayError{Cell: *c}
+	}
 	if !ok {
 		return nil, fmt.Errorf("%s: cell %s: its commitment does not match the body: %w", s.address, id, store.ErrCorrupt)
 	}
@@ -153,12 +158,17 @@ func (s *database) cell(rows map[store.CellID]*cellRow, id store.CellID) (*store
 	return c, nil
 }
 
-// cell returns the cell in a row, and whether its commitment matches the body.
+// cell returns the cell in a row, and whether its commitment matches the body. The commitment of a
+// cell with a blob is not checked here. If the row is damaged, the cell may be nil.
 func (r *cellRow) cell() (*store.Cell, bool) {
 	if len(r.commitment) != digest.Size || len(r.salt) != digest.Size {
 		return nil, false
 	}
 	c := &store.Cell{ID: r.id, Kind: r.kind, Salt: digest.Salt(r.salt), Commit: digest.Digest(r.commitment), Body: r.body}
+	if r.blob != "" && len(r.body) == 0 {
+		c.Body, c.Blob = nil, r.blob
+		return c, true
+	}
 	return c, c.Holds()
 }
 

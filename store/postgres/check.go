@@ -54,7 +54,7 @@ const (
 			(SELECT coalesce(sum(cardinality(words)), 0)::bigint FROM artifact_words WHERE scope = $1)`
 
 	selectNextCells = `
-		SELECT cell_id, kind, state, commitment, salt, body FROM cell
+		SELECT cell_id, kind, state, commitment, salt, body, ` + blobOf + ` FROM cell c
 		WHERE scope = $1 AND ($2::bytea IS NULL OR cell_id > $2) ORDER BY cell_id LIMIT $3`
 	selectAllDocs = `SELECT doc FROM doc WHERE scope = $1 ORDER BY doc`
 

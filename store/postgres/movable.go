@@ -86,6 +86,11 @@ func (s *database) AddCells(ctx context.Context, scope governance.Scope, cells [
 	err := errors.Join(ctx.Err(), store.ValidateMoved(cells))
 	if err == nil {
 		err = s.write(ctx, scope, func(t *tx) error {
+			if taken := t.takeBlobs(scope, cells); len(store.BlobsOf(cells)) > 0 {
+				if err := errors.Join(t.flush(), taken()); err != nil {
+					return err
+				}
+			}
 			t.addCells(scope, cells)
 			t.addEdges(scope, edges)
 			return nil

@@ -50,7 +50,8 @@
 //
 // No method returns purged text. The server keeps the text in its files until it has vacuumed the
 // table, and in its write-ahead log, replicas and backups for as long as these exist. This package
-// cannot erase it there.
+// cannot erase it there. The key of a blob stays in the same way, but not the blob: see package
+// store/offload.
 package postgres
 
 import (

@@ -63,6 +63,13 @@ func TestMovable(t *testing.T) {
 	storetest.RunMovable(t, func(t *testing.T) storetest.MovableStore { return newStore(t) })
 }
 
+func TestBlobs(t *testing.T) {
+	storetest.RunBlobs(t, func(t *testing.T) func() storetest.BlobStore {
+		address := postgres.New(t)
+		return func() storetest.BlobStore { return openStore(t, address) }
+	})
+}
+
 func TestRequests(t *testing.T) {
 	storetest.RunRequests(t, func(t *testing.T) func() storetest.SharedStore {
 		address := postgres.New(t)

@@ -149,18 +149,18 @@ func (t *tx) look(j *update) error {
 	for i := range j.u.Index {
 		names[j.u.Index[i].Artifact] = true
 	}
-	taken := int64(0)
+	exists := int64(0)
 	if m := j.u.Manifest; m != nil {
 		for _, id := range m.Uses {
 			names[id] = true
 		}
-		t.row(selectManifestV, args(raw(j.scope), raw(m.ID)), &taken)
+		t.row(selectManifestV, args(raw(j.scope), raw(m.ID)), &exists)
 	}
 	t.row(nextVersion, args(raw(j.scope), added), &j.version, &seq)
 	if t.again {
 		t.row(selectVersionOf, args(raw(j.scope), raw(j.u.Entry.ID), t.mark), &made)
 	}
-	repeated, fenced := t.claim(j.scope), t.fence(j.scope)
+	repeated, fenced, taken := t.claim(j.scope), t.fence(j.scope), t.takeBlobs(j.scope, j.u.Cells)
 	j.places, j.versions, j.there = make(map[store.ArtifactID]int64), make(map[store.ArtifactID]int64), make(map[store.CellID]bool)
 	t.rows(func(rows pgx.Rows) error {
 		var id store.ArtifactID
@@ -192,10 +192,10 @@ func (t *tx) look(j *update) error {
 	if err := errors.Join(repeated(), fenced()); err != nil {
 		return err
 	}
-	if taken > 0 {
+	if exists > 0 {
 		return fmt.Errorf("manifest %s already exists", j.u.Manifest.ID)
 	}
-	return j.admit(seq - added)
+	return errors.Join(j.admit(seq-added), taken())
 }
 
 // admit fails with ErrConflict if an artifact is not at the version that the update states. It gives
@@ -241,6 +241,8 @@ func (t *tx) purge(j *update) error {
 		gone[id] = true
 	}
 	t.do("purge", purgeCells, raw(j.scope), raws(j.u.Purge))
+	t.do("purge", loosenBlobs, raw(j.scope), raws(j.u.Purge))
+	t.do("purge", deleteCellBlobs, raw(j.scope), raws(j.u.Purge))
 	written := make(map[int64]bool, len(j.u.Artifacts))
 	var unindexed []int64
 	for i := range j.u.Artifacts {

@@ -109,6 +109,11 @@ func (w *writer) addText(ctx context.Context, scope governance.Scope, cells []st
 		if err != nil {
 			return explainWrite(err, "cell %s", c.ID)
 		}
+		if c.Blob != "" {
+			if err := w.takeBlob(scope, c); err != nil {
+				return err
+			}
+		}
 	}
 	return w.addEdges(scope, edges)
 }

@@ -149,7 +149,7 @@ func (c *checker) checkCells() error {
 		var scope governance.Scope
 		var id store.CellID
 		var row cellRow
-		if err := rows.Scan(&scope, &id, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.own); err != nil {
+		if err := rows.Scan(&scope, &id, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.own, &row.blob); err != nil {
 			return err
 		}
 		if !same(cellImprint(scope, &row, id), row.own) {
@@ -158,8 +158,11 @@ func (c *checker) checkCells() error {
 		if _, holds := row.cell(id); row.state != cellPurged && !holds {
 			c.report("scope %s: cell %s: its commitment does not match the body", scope, id)
 		}
-		if row.state == cellPurged && (row.salt != nil || row.body != nil) {
+		if row.state == cellPurged && (row.salt != nil || row.body != nil || row.blob != "") {
 			c.report("scope %s: cell %s was purged, but its salt or body is still stored", scope, id)
+		}
+		if row.blob != "" && len(row.body) > 0 {
+			c.report("scope %s: cell %s has a body and a blob", scope, id)
 		}
 		return nil
 	}, selectAllCells)

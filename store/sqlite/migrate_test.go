@@ -88,6 +88,8 @@ func copyTables(t *testing.T, from, to string) {
 // withoutCalls has the statements that take a store back to schema 7.
 var withoutCalls = []string{
 	"DROP TABLE job",
+	"DROP TABLE cell_blob",
+	"DROP TABLE loose_blob",
 	"DROP TABLE rewrite", "DROP TABLE call", "DROP TABLE session_calls", "ALTER TABLE scope_total DROP COLUMN calls",
 	"ALTER TABLE scope_total DROP COLUMN open_calls", "ALTER TABLE scope_total DROP COLUMN segments", "ALTER TABLE session_total DROP COLUMN rewrites",
 }

@@ -405,7 +405,7 @@ func (s *database) someCells(v view, scope governance.Scope, ids []store.CellID,
 		var place int
 		var own bool
 		var row cellRow
-		if err := rows.Scan(&place, &own, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.own); err != nil {
+		if err := rows.Scan(&place, &own, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.own, &row.blob); err != nil {
 			return err
 		}
 		if place != next {
@@ -419,6 +419,9 @@ func (s *database) someCells(v view, scope governance.Scope, ids []store.CellID,
 			return &store.GoneError{Cell: ids[place], Kind: row.kind, Commit: digest.Digest(row.commitment)}
 		}
 		c, ok := row.cell(ids[place])
+		if c != nil && c.Blob != "" {
+			return &store.AwayError{Cell: *c}
+		}
 		if !ok {
 			return fmt.Errorf("%s: cell %s: its commitment does not match the body: %w", s.path, ids[place], store.ErrCorrupt)
 		}
@@ -447,6 +450,7 @@ type cellRow struct {
 	commitment, salt sql.RawBytes // valid until the next row
 	body             []byte
 	own              imprint
+	blob             store.BlobKey // of the body, or empty
 }
 
 // The states of a cell in this driver.
@@ -455,13 +459,18 @@ const (
 	cellPurged = "purged"
 )
 
-// cell returns the cell in a row, and whether its commitment matches the body.
+// cell returns the cell in a row, and whether its commitment matches the body. The commitment of a
+// cell with a blob is not checked here. If the row is damaged, the cell may be nil.
 func (r *cellRow) cell(id store.CellID) (*store.Cell, bool) {
 	if len(r.commitment) != digest.Size || len(r.salt) != digest.Size {
 		return nil, false
 	}
 	c := &store.Cell{
 		ID: id, Kind: r.kind, Salt: digest.Salt(r.salt), Commit: digest.Digest(r.commitment), Body: r.body,
+	}
+	if r.blob != "" && len(r.body) == 0 {
+		c.Body, c.Blob = nil, r.blob
+		return c, true
 	}
 	return c, c.Holds()
 }

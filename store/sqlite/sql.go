@@ -321,7 +321,7 @@ var selectCells, selectFewCells = cellsOf(cellsAtOnce), cellsOf(fewCells)
 func cellsOf(n int) string {
 	return `
 	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(n) + `))
-	SELECT place, c.scope = ?1 AND c.cell_id = id, c.state, c.kind, c.commitment, c.salt, c.body, c.imprint
+	SELECT place, c.scope = ?1 AND c.cell_id = id, c.state, c.kind, c.commitment, c.salt, c.body, c.imprint, coalesce(` + blobOf + `, '')
 	FROM wanted CROSS JOIN cell AS k ON k.scope = ?1 AND k.cell_id = id
 	CROSS JOIN cell AS c ON c.rowid = k.rowid`
 }
@@ -367,7 +367,10 @@ const (
 	touchArtifactWords = `SELECT rowid FROM artifact_words WHERE rowid = 0`
 
 	checkForeignKeys = `PRAGMA foreign_key_check`
-	selectAllCells   = `SELECT scope, cell_id, state, kind, commitment, salt, body, imprint FROM cell ORDER BY scope, cell_id`
+	selectAllCells   = `
+		SELECT scope, cell_id, state, kind, commitment, salt, body, imprint,
+			coalesce((SELECT b.blob FROM cell_blob b WHERE b.scope = c.scope AND b.cell_id = c.cell_id), '')
+		FROM cell c ORDER BY scope, cell_id`
 	selectEdgeTotals = `
 		SELECT name, coalesce(t.edges, zeroblob(16))
 		FROM (SELECT name FROM scope_total UNION SELECT scope FROM edge) LEFT JOIN scope_total t USING (name) ORDER BY name`
@@ -375,7 +378,8 @@ const (
 	selectAllScopes   = `SELECT name FROM scope UNION SELECT name FROM scope_total ORDER BY 1`
 	selectScopes      = `
 		SELECT scope FROM session UNION SELECT scope FROM session_total
-		UNION SELECT name FROM scope UNION SELECT name FROM scope_total UNION SELECT scope FROM session_calls ORDER BY 1`
+		UNION SELECT name FROM scope UNION SELECT name FROM scope_total UNION SELECT scope FROM session_calls
+		UNION SELECT scope FROM loose_blob ORDER BY 1`
 	selectAllDocs      = `SELECT doc, scope, session_id, block_id, imprint FROM doc ORDER BY doc`
 	selectMigrations   = `SELECT version, name FROM migration ORDER BY version`
 	selectDocSums      = `SELECT doc, coalesce(words, 0) FROM doc`

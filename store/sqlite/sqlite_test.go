@@ -37,6 +37,13 @@ func TestOpeners(t *testing.T) {
 	})
 }
 
+func TestBlobs(t *testing.T) {
+	storetest.RunBlobs(t, func(t *testing.T) func() storetest.BlobStore {
+		path := newPath(t)
+		return func() storetest.BlobStore { return openAt(t, path).(storetest.BlobStore) }
+	})
+}
+
 // newPath returns the path of a file that does not exist.
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "carrel.db") }
 

@@ -180,7 +180,7 @@ func (w *writer) purge(j *update) error {
 		}
 		if err == nil {
 			own := cellImprint(j.scope, &row, id)
-			err = w.exec(purgeCell, j.scope, id, own.blob())
+			err = errors.Join(w.exec(purgeCell, j.scope, id, own.blob()), w.exec(loosenBlob, j.scope, id), w.exec(deleteCellBlob, j.scope, id))
 		}
 		if err != nil {
 			return fmt.Errorf("purge of cell %s: %w", id, err)

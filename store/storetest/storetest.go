@@ -3,7 +3,8 @@
 // [Run] checks a driver against the contract of package store. Each check is
 // named after a sentence of the contract and gets an empty store of its own.
 // [RunCredentials] checks the role [store.Credentials], [RunRequests] the role
-// [store.Requests], [RunMovable] the role [store.Movable], and [RunOpeners] a store that is open several times. [Read]
+// [store.Requests], [RunMovable] the role [store.Movable], [RunBlobs] the role [store.Blobs], and [RunOpeners] a store that
+// is open several times. [Read]
 // returns the contents of a scope, so that two stores can be compared. The checks
 // are deterministic, except for the scheduling of concurrent ones.
 //

@@ -1,8 +1,9 @@
 // Package stores opens the stores for tests that work on any driver. It is the only place that
 // selects the driver.
 //
-// CARREL_TEST_STORE names the driver: memory (the default), sqlite or postgres. A test about
-// one driver opens that driver itself.
+// CARREL_TEST_STORE names the driver: memory (the default), sqlite, postgres, or blobs for a store in
+// a file that keeps the bodies of all cells in blobs. A test about one driver opens that driver
+// itself.
 //
 // The package is for tests only.
 package stores
@@ -15,7 +16,9 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/test/postgres"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/blob/file"
 	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/store/offload"
 	driver "github.com/carrel-dev/carrel/store/postgres"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/store/storetest"
@@ -34,14 +37,22 @@ func New(t postgres.T) store.Database {
 		return SQLite(t)
 	case "postgres":
 		return Postgres(t)
+	case "blobs":
+		return Blobs(t, SQLite(t))
 	default:
-		t.Fatalf("%s is %q, want memory, sqlite or postgres", variable, name)
+		t.Fatalf("%s is %q, want memory, sqlite, postgres or blobs", variable, name)
 		return nil
 	}
 }
 
 // SQLite returns an empty store in a file.
 func SQLite(t postgres.T) store.Database {
+	t.Helper()
+	return closing(t)(sqlite.Open(context.Background(), filepath.Join(newDir(t), "carrel.db"), nil))
+}
+
+// newDir returns an empty directory, which is deleted after the test.
+func newDir(t postgres.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "carrel-store-")
 	if err != nil {
@@ -52,7 +63,17 @@ func SQLite(t postgres.T) store.Database {
 			t.Error(err)
 		}
 	})
-	return closing(t)(sqlite.Open(context.Background(), filepath.Join(dir, "carrel.db"), nil))
+	return dir
+}
+
+// Blobs returns a store that keeps the bodies of all cells of s in blobs, in a new directory.
+func Blobs(t postgres.T, s store.Database) store.Database {
+	t.Helper()
+	bucket, err := file.New(newDir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return offload.New(s.(offload.Wrapped), &offload.Options{Place: bucket, Least: 1})
 }
 
 // Postgres returns an empty store in a database. Without PostgreSQL, the test is skipped.

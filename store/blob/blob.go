@@ -1,0 +1,98 @@
+// Package blob is the interface to a place that keeps large bodies outside of a database: a
+// directory, or a bucket. Packages store/blob/file and store/blob/s3 implement it; package
+// store/blob/blobtest tests implementations, and package store/offload uses them.
+//
+// A place knows keys and bytes and nothing else: which blob belongs to what, and whether it is
+// still needed, is in the database. A blob is written once, under a new random key, and never
+// changed.
+//
+// # Keys
+//
+// A key is at most 200 bytes, in one or more parts with a slash between them. Each part consists of
+// letters, digits, "-" and "_". Any other key is refused with [ErrKey]. No key may be another key with
+// a slash and more parts after it.
+//
+// # Errors
+//
+// A missing blob is an [fs.ErrNotExist]. A place that does not answer or is not there is a
+// store.ErrUnreachable and no fs.ErrNotExist, because nothing is known about the blob. Other errors of drivers match the
+// errors of package store for troubles of disks and of permissions. No error and no place contains
+// a password or a key of a bucket. Drivers are safe for concurrent use.
+package blob
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ErrKey means that a key is invalid.
+var ErrKey = errors.New("invalid key of a blob")
+
+// A TroubleError means that a bucket cannot be used for a reason outside of Carrel. It says what to
+// do, and matches an error of package store.
+type TroubleError struct {
+	Place string // its address
+	Kind  error  // such as store.ErrUnreachable
+	Next  string // what to try
+	Cause error  // of the system, the connection or the server; it does not match
+}
+
+func (e *TroubleError) Error() string {
+	return fmt.Sprintf("blobs in %s: %v: %s: %v", e.Place, e.Kind, e.Next, e.Cause)
+}
+
+// Unwrap returns the kind, and not the cause: a directory that does not exist is no blob that does
+// not exist.
+func (e *TroubleError) Unwrap() error { return e.Kind }
+
+// A Keeper keeps blobs: a directory, or a bucket of S3.
+type Keeper interface {
+	// Put writes a blob durably: it is kept although the process dies or power fails. Only when
+	// it is complete can Get find it. Under a key that exists Put may write again the same bytes,
+	// after an answer that was lost.
+	Put(ctx context.Context, key string, body []byte) error
+
+	// Get returns a blob. It reads at most one byte more than most, so that a caller who knows
+	// the size notices a blob that is too long.
+	Get(ctx context.Context, key string, most int64) ([]byte, error)
+
+	// Drop deletes a blob, all of its versions, and what an unfinished Put has left of it. It
+	// returns nil if there is none.
+	Drop(ctx context.Context, key string) error
+
+	// Ready returns the reason why blobs cannot be read or written, if it finds one.
+	Ready(ctx context.Context) error
+
+	// String returns the address of the place, without credentials.
+	String() string
+}
+
+// CheckKey returns an [ErrKey] if a key is invalid.
+func CheckKey(key string) error {
+	if len(key) > 200 {
+		return ErrKey
+	}
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "" || strings.ContainsFunc(part, isOther) {
+			return ErrKey
+		}
+	}
+	return nil
+}
+
+// isOther reports whether a key cannot have a character.
+func isOther(r rune) bool {
+	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	return !letter && (r < '0' || '9' < r) && r != '-' && r != '_'
+}
+
+// ReadAtMost reads r to its end, but at most one byte more than most. It is for drivers.
+func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 0, min(most, 1<<30)+bytes.MinRead))
+	_, err := b.ReadFrom(io.LimitReader(r, most+1))
+	return b.Bytes(), err
+}

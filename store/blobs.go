@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+)
+
+// A BlobKey names the blob that has the body of one cell. It is unique in its scope, and has the
+// size of the body before a random text, as in "1048576-JSLNS5Z2…".
+type BlobKey string
+
+// NewBlobKey returns a new key for a body of a size in bytes.
+func NewBlobKey(size int) BlobKey { return BlobKey(strconv.Itoa(size) + "-" + rand.Text()) }
+
+// Size returns the size of the body, or -1 if the key was not made by [NewBlobKey].
+func (k BlobKey) Size() int64 {
+	digits, _, _ := strings.Cut(string(k), "-")
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n >= 0 {
+		return n
+	}
+	return -1
+}
+
+// An AwayError means that the body of a cell is in a blob. It has the cell without the body, and
+// matches [ErrUnreadable]. Package store/offload reads the blob instead of returning the error.
+type AwayError struct{ Cell Cell }
+
+func (e *AwayError) Error() string {
+	return fmt.Sprintf("cell %s: %v: its text is in a blob, and no place of blobs is set: set blobs.url", e.Cell.ID, ErrUnreadable)
+}
+
+// Is makes errors.Is(e, ErrUnreadable) true.
+func (e *AwayError) Is(target error) bool { return target == ErrUnreadable }
+
+// Blobs is the role of a store that can keep the bodies of cells elsewhere, in blobs. It stores
+// the keys of the blobs and never reads or writes a blob: package store/offload does. A cell with
+// a [Cell.Blob] has no body in the store, and reading it is an [AwayError].
+//
+// A key is loose while no cell refers to it. It is recorded before its blob is written, and until
+// its blob is deleted, so that no blob is forgotten whenever a process dies. A write of a cell
+// takes the key, in its own transaction, and fails with ErrConflict if the key is not loose or is
+// being dropped. A purge of the cell makes the key loose again.
+type Blobs interface {
+	// ReserveBlobs durably records keys as loose, for blobs that are written next.
+	ReserveBlobs(ctx context.Context, scope governance.Scope, keys []BlobKey) error
+
+	// LooseBlobs returns, in order, the loose keys whose blobs can be deleted: those that are
+	// being dropped, and those that were reserved at least age ago by the clock of the database.
+	LooseBlobs(ctx context.Context, scope governance.Scope, age time.Duration) ([]BlobKey, error)
+
+	// DropBlobs durably marks those of the keys that are loose as being dropped, and returns
+	// them, in order. From then on no write can take them, and their blobs can be deleted.
+	DropBlobs(ctx context.Context, scope governance.Scope, keys []BlobKey) ([]BlobKey, error)
+
+	// ForgetBlobs deletes the records of keys that are being dropped, after their blobs were
+	// deleted.
+	ForgetBlobs(ctx context.Context, scope governance.Scope, keys []BlobKey) error
+
+	// CellBlobs returns the blobs of those of the cells that have one, or of all cells of the
+	// scope if ids is nil.
+	CellBlobs(ctx context.Context, scope governance.Scope, ids []CellID) (map[CellID]BlobKey, error)
+}
+
+// BlobsOf returns the keys of the blobs of cells.
+func BlobsOf(cells []Cell) (keys []BlobKey) {
+	for i := range cells {
+		if cells[i].Blob != "" {
+			keys = append(keys, cells[i].Blob)
+		}
+	}
+	return keys
+}
