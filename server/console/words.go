@@ -220,7 +220,7 @@ func reasonWords(r manifest.Reason) string {
 func gateWords(r any) string {
 	s := fmt.Sprint(r)
 	return cmp.Or(map[string]string{
-		"below threshold": "its confidence is below the threshold", "no verdict": "no evaluator has judged it", "unnamed evaluator": "its evaluator has no name",
+		"below threshold": "its confidence is below that of the gate, which is 70 % by default", "no verdict": "no evaluator has judged it", "unnamed evaluator": "its evaluator has no name",
 		"self evaluation": "who proposed it has judged it", "hidden controls": "it has invisible characters", "instruction": "it tells the assistant what to do",
 	}[s], s)
 }

@@ -150,7 +150,7 @@ func (b *browser) demoCallsOf(engine *carrel.Engine, scope governance.Scope, id 
 		}
 		begun, err := engine.Begin(b.t.Context(), scope, &carrel.BeginRequest{
 			Session: id, Sealed: &carrel.CallAccount{Segments: parts},
-			CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Messages: 20 + 2*n, Bytes: 412_000 + 9_000*n, SentBytes: size, Managed: true, Epoch: epoch, Frame: frame, Sent: sent, Reason: "as before"},
+			CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-6", Messages: 20 + 2*n, Bytes: 412_000 + 9_000*n, SentBytes: size, Managed: true, Epoch: epoch, Frame: frame, Sent: sent, Reason: "as before"},
 		})
 		if err != nil {
 			b.t.Fatal(before, err)
