@@ -118,12 +118,16 @@ func showSession(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: api.Cursor{Limit: chartCalls}})
+	last, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: api.Cursor{Limit: 1}})
+	if err != nil {
+		return nil, err
+	}
+	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Logged: true, Cursor: api.Cursor{Limit: chartCalls}})
 	if err != nil {
 		return nil, err
 	}
 	p.Bars, p.Chart = barsOf(p.Context), chartOf(calls.Items, p.Context)
-	p.Live = stateOf(p.Context.Revision, calls.Items)
+	p.Live = stateOf(p.Context.Revision, last.Items)
 	return p, nil
 }
 
@@ -295,7 +299,7 @@ func showSearch(v *visit) (any, error) {
 }
 
 func showCalls(v *visit) (any, error) {
-	req := &carrel.CallsRequest{Cursor: v.cursor()}
+	req := &carrel.CallsRequest{Logged: true, Cursor: v.cursor()}
 	if v.FormValue("session") != "" {
 		id, err := v.session()
 		if err != nil {
