@@ -9,9 +9,9 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             159_740,
-	"lines of tests":                           106_740,
-	"exported names and methods":               2_005,
+	"lines of code, without tests":             159_900,
+	"lines of tests":                           106_880,
+	"exported names and methods":               2_007,
 	"pairs of places that share six lines":     45,
 	"files of the root package":                12,
 	"lines of its longest file":                450,

@@ -150,10 +150,26 @@ func Run(ctx context.Context, d Dialect, event string, in io.Reader, out io.Writ
 	ctx, cancel := context.WithTimeout(ctx, r.o.Limit)
 	defer cancel()
 
-	type result struct {
-		answer []byte
-		err    error
+	select {
+	case res := <-attempt(func() ([]byte, error) { return r.run(ctx, in) }):
+		if res.err != nil || len(res.answer) == 0 {
+			return res.err
+		}
+		_, err := out.Write(res.answer)
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrLate, ctx.Err())
 	}
+}
+
+// A result is the answer to an event, or the error of making it.
+type result struct {
+	answer []byte
+	err    error
+}
+
+// attempt sends the result of f, or its panic as an error.
+func attempt(f func() ([]byte, error)) <-chan result {
 	done := make(chan result, 1)
 	go func() {
 		var res result
@@ -163,18 +179,9 @@ func Run(ctx context.Context, d Dialect, event string, in io.Reader, out io.Writ
 			}
 			done <- res
 		}()
-		res.answer, res.err = r.run(ctx, in)
+		res.answer, res.err = f()
 	}()
-	select {
-	case res := <-done:
-		if res.err != nil || len(res.answer) == 0 {
-			return res.err
-		}
-		_, err := out.Write(res.answer)
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", ErrLate, ctx.Err())
-	}
+	return done
 }
 
 // complete returns o with the defaults set.

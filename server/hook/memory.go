@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -46,24 +45,9 @@ func (r *run) memory(ctx context.Context, e *Event) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.o.Limit/2)
 	defer cancel()
-	type result struct {
-		text string
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		var res result
-		defer func() {
-			if v := recover(); v != nil {
-				res = result{err: fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
-			}
-			done <- res
-		}()
-		res.text, res.err = r.remember(ctx, e)
-	}()
 	var res result
 	select {
-	case res = <-done:
+	case res = <-attempt(func() ([]byte, error) { return r.remember(ctx, e) }):
 	case <-ctx.Done():
 		res.err = ErrLate
 	}
@@ -71,19 +55,19 @@ func (r *run) memory(ctx context.Context, e *Event) string {
 		r.o.Note(fmt.Errorf("memory of earlier sessions: %w", res.err))
 		return ""
 	}
-	return res.text
+	return string(res.answer)
 }
 
 // remember reads the memory from the store.
-func (r *run) remember(ctx context.Context, e *Event) (_ string, err error) {
+func (r *run) remember(ctx context.Context, e *Event) (_ []byte, err error) {
 	engine, release, err := r.o.Open(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	list, err := engine.Sessions(ctx, r.o.Scope, &carrel.SessionsRequest{Cursor: carrel.Cursor{Limit: recentSessions}})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	sessions := r.earlier(e, list.Items)
 	left := r.o.Memory - fenceTokens
@@ -101,16 +85,16 @@ func (r *run) remember(ctx context.Context, e *Event) (_ string, err error) {
 		case api.KindOf(err).Exit == api.ExitNotFound: // removed or purged meanwhile
 			continue
 		case err != nil:
-			return "", err
+			return nil, err
 		case brief.Entries > 0:
 			texts = append(texts, fenced.Get().ReplaceAllString(brief.Text, `$1\$2`))
 			left -= brief.Tokens
 		}
 	}
 	if len(texts) == 0 {
-		return "", nil
+		return nil, nil
 	}
-	return "\n\n" + memoryBegins + "\n" + strings.Join(texts, "\n") + memoryEnds, nil
+	return []byte("\n\n" + memoryBegins + "\n" + strings.Join(texts, "\n") + memoryEnds), nil
 }
 
 // earlier returns the sessions of the event's project, the last updated first, without the event's

@@ -61,8 +61,15 @@ func millSessions() []carrel.SessionInfo {
 		project string
 		bytes   int64
 	}{
-		{"own", "/srv/mill", 1}, {"own/agent-1", "/srv/mill", 1}, {"huge", "/srv/mill", 1 << 40}, {"s5", "/srv/mill", 1}, {"saw", "/srv/saw", 1},
-		{"nowhere", "", 1}, {"s4", "/srv/mill/", 1}, {"s3", "/srv/mill", 1}, {"s2", "/srv/mill", 1},
+		{"own", "/srv/mill", 1},
+		{"own/agent-1", "/srv/mill", 1},
+		{"huge", "/srv/mill", 1 << 40},
+		{"s5", "/srv/mill", 1},
+		{"saw", "/srv/saw", 1},
+		{"nowhere", "", 1},
+		{"s4", "/srv/mill/", 1},
+		{"s3", "/srv/mill", 1},
+		{"s2", "/srv/mill", 1},
 	} {
 		all = append(all, carrel.SessionInfo{Session: s.id, Project: s.project, Bytes: s.bytes})
 	}
