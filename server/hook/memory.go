@@ -108,8 +108,8 @@ func (r *run) earlier(e *Event, all []carrel.SessionInfo) []carrel.SessionInfo {
 		return nil
 	}
 	names := []string{filepath.Clean(dir)}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		names = append(names, real)
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		names = append(names, target)
 	}
 	var found []carrel.SessionInfo
 	for i := range all {
