@@ -182,6 +182,7 @@ const (
 
 	PurposeCompaction = api.PurposeCompaction
 	PurposeRestart    = api.PurposeRestart
+	PurposeMemory     = api.PurposeMemory
 
 	TiersArticle = api.TiersArticle
 	TiersSoft    = api.TiersSoft

@@ -34,6 +34,10 @@ const (
 	// PurposeRestart is a brief for an agent that starts from a summary or
 	// continues after a pause.
 	PurposeRestart Purpose = "restart"
+
+	// PurposeMemory is a brief for an agent that begins another session of
+	// the same project: orders, rules, state and decisions.
+	PurposeMemory Purpose = "memory"
 )
 
 const (

@@ -56,6 +56,7 @@ type CallOutcome struct {
 const (
 	ReasonCompacts = "client compacts" // the call requested the client's own summary
 	ReasonEpoch    = "new epoch: "     // the window was made smaller for this call; the rest says why
+	ReasonLogged   = "client's log"    // the call is from the log of its client
 )
 
 // An UnmanagedEstimate estimates how an unmanaged call would have been sent
@@ -153,17 +154,21 @@ type CallsRequest struct {
 	Session transcript.SessionID `json:"session,omitempty"`
 	Client  string               `json:"client,omitempty"` // only calls with this client name
 	Since   time.Time            `json:"since,omitzero"`   // only calls begun at this time or later
+	Logged  bool                 `json:"logged,omitempty"` // also calls from the logs that clients keep in their session files
 	Cursor
 }
 
 // A Call is the record of a request to a model and of its answer.
 type Call struct {
 	ID      string               `json:"id"`
-	Seq     int64                `json:"seq"`               // position in the order of begin times, from 1
+	Seq     int64                `json:"seq"`               // position in the order of begin times, from 1; for a logged call, in the log
 	Session transcript.SessionID `json:"session,omitempty"` // may be a session that is not stored
 	State   store.CallState      `json:"state"`
-	Begun   time.Time            `json:"begun"`          // when the intent was recorded, before sending
-	Ended   time.Time            `json:"ended,omitzero"` // when the outcome was recorded
+	Begun   time.Time            `json:"begun"`             // when the intent was recorded, before sending
+	Ended   time.Time            `json:"ended,omitzero"`    // when the outcome was recorded
+	Logged  bool                 `json:"logged,omitempty"`  // the call is from the client's log: it did not pass through Carrel, and it is erased with the session
+	Missing int                  `json:"missing,omitempty"` // messages of a logged call that are not in the session file
+
 	CallIntent
 	CallOutcome
 }

@@ -40,6 +40,7 @@ type ImportResult struct {
 	Messages int                  `json:"messages"`
 	Blocks   int                  `json:"blocks"`
 	Earlier  int                  `json:"earlier,omitempty"` // blocks of windows before a compaction by the client
+	Logged   int                  `json:"logged,omitempty"`  // past calls in the client's own log, as far as it was read now
 	Tokens   token.Count          `json:"tokens"`
 	Bytes    int                  `json:"bytes"`
 	Added    int                  `json:"added"`   // new blocks

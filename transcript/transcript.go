@@ -27,6 +27,7 @@ type Session struct {
 	Earlier  [][]Message     // windows before a compaction by the client, oldest first, without messages that it kept
 	Items    []Item          // the whole input, in order
 	Branches []Branch        // parts that are not in Messages
+	Logged   int             // requests to models in the client's own log, see [Logged]
 
 	// Elsewhere names the field that refers to history on the provider's
 	// server, such as "previous_response_id", or is empty. Such a session is

@@ -129,6 +129,7 @@ var known = slices.Concat([]key{
 	{name: "hook.large", read: readSize(1024), builtIn: Size(hook.DefaultLarge)},
 	{name: "hook.pointer", read: readTokensFrom(carrel.LeastStashTokens), builtIn: carrel.StashTokens},
 	{name: "hook.brief", read: readTokensFrom(carrel.LeastBriefTokens), builtIn: carrel.BriefTokens},
+	{name: "hook.memory", read: readMemory, builtIn: token.Count(0)},
 	{name: "hook.limit", read: readDuration, builtIn: Duration(hook.DefaultLimit)},
 	{name: "hook.secrets", read: readSwitch, builtIn: false, own: true},
 	{name: credentialKeyFile, variable: "CARREL_CREDENTIAL_KEY_FILE", read: readMaybe, otherwise: "beside the store", own: true, place: true},

@@ -10,9 +10,9 @@ const large = 8192 // characters of a result below which nobody is asked
 
 export default {
   id: "carrel",
-  server: async () => {
+  server: async (at) => {
     let absent = false
-    let greeting // of all sessions
+    const greeting = new Map() // what a session is told at its beginning
     const restart = new Map() // what a session is told after its compaction
 
     // ask returns the answer of carrel about an event, or nothing.
@@ -85,8 +85,8 @@ export default {
         if (answer?.context) output.context.push(answer.context)
       },
       "experimental.chat.system.transform": async ({ sessionID }, output) => {
-        greeting ??= ask("session.start", {})
-        for (const said of [await greeting, await restart.get(sessionID)]) if (said?.context) output.system.push(said.context)
+        if (!greeting.has(sessionID)) greeting.set(sessionID, ask("session.start", { sessionID, directory: at?.directory }))
+        for (const said of [await greeting.get(sessionID), await restart.get(sessionID)]) if (said?.context) output.system.push(said.context)
       },
       event: async ({ event }) => {
         const sessionID = event.properties?.sessionID

@@ -146,11 +146,15 @@ func showSession(v *visit) (any, error) {
 		}
 		p.Bars = barsOf(p.Context)
 	}
-	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: api.Cursor{Limit: chartCalls}})
+	last, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: api.Cursor{Limit: 1}})
 	if err != nil {
 		return nil, err
 	}
-	p.Chart, p.Live = chartOf(calls.Items, p.Context), stateOf(p.Info.Revision, calls.Items)
+	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Logged: true, Cursor: api.Cursor{Limit: chartCalls}})
+	if err != nil {
+		return nil, err
+	}
+	p.Chart, p.Live = chartOf(calls.Items, p.Context), stateOf(p.Info.Revision, last.Items)
 	return p, nil
 }
 
@@ -341,7 +345,7 @@ func showSearch(v *visit) (any, error) {
 }
 
 func showCalls(v *visit) (any, error) {
-	req := &carrel.CallsRequest{Cursor: v.cursor()}
+	req := &carrel.CallsRequest{Logged: true, Cursor: v.cursor()}
 	if v.FormValue("session") != "" {
 		id, err := v.session()
 		if err != nil {

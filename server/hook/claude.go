@@ -34,6 +34,7 @@ type claude struct{}
 type claudeEvent struct {
 	Transcript string          `json:"transcript_path"`
 	Source     string          `json:"source"`
+	Dir        string          `json:"cwd"`
 	Tool       string          `json:"tool_name"`
 	Input      json.RawMessage `json:"tool_input"`
 	Response   json.RawMessage `json:"tool_response"`
@@ -64,7 +65,7 @@ func (claude) read(event string, input []byte, large int) (*Event, error) {
 		kind = kindCompacted
 	}
 	e := &Event{
-		kind: kind, Session: none.Session, Transcript: in.Transcript, Format: "claudecode",
+		kind: kind, Session: none.Session, Transcript: in.Transcript, Format: "claudecode", project: in.Dir,
 		waited: event == "PostToolUse" || event == "Stop",
 	}
 	if kind != kindResult {

@@ -35,6 +35,7 @@ type codex struct{}
 // codexEvent has the fields of an event's input that are used.
 type codexEvent struct {
 	Source   string          `json:"source"`
+	Dir      string          `json:"cwd"`
 	Call     string          `json:"tool_use_id"`
 	Tool     string          `json:"tool_name"`
 	Input    json.RawMessage `json:"tool_input"`
@@ -65,7 +66,7 @@ func (codex) read(event string, input []byte, large int) (*Event, error) {
 	if err := json.Unmarshal(input, in); err != nil {
 		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
 	}
-	e.waited = event == "PostToolUse" || event == "Stop"
+	e.waited, e.project = event == "PostToolUse" || event == "Stop", in.Dir
 	switch {
 	case e.kind == kindResult:
 		return e, in.result(e, large)

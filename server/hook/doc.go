@@ -10,6 +10,8 @@
 //   - Before a compaction, the prompt for the summary gets a brief of the session, with the facts
 //     to keep word for word; after the compaction, the agent gets the brief.
 //   - When the conversation has grown, it is imported.
+//   - A session that begins gets a greeting and, if it is set, what earlier sessions of its
+//     project settled ([Options.Memory]).
 //
 // # How it fails
 //
@@ -22,7 +24,8 @@
 // # How it is fast
 //
 // The store is opened only for an event that needs it ([Options.Open]). Most do not: the length of
-// the input shows that a result is small, and the greeting of a new session is a constant.
+// the input shows that a result is small, and the greeting of a new session is a constant. A memory reads a
+// bounded number of sessions of bounded size, in at most half of the time of the event.
 //
 // The time that an agent waits does not grow with its session. To make a pointer, only a fixed
 // number of bytes of the beginning and the end of the conversation are read. While an agent

@@ -15,11 +15,15 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/server/hook"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // An engine keeps what hooks bring in, and fails where it is told to.
 type engine struct {
 	imports   []string // sizes of what was imported
+	sessions  []carrel.SessionInfo
+	briefs    []string // sessions of briefs, with the size
+	says      map[transcript.SessionID]string
 	stash     [][]byte
 	titles    []string
 	histories []int            // sizes of what stash was told of the conversation
@@ -57,6 +61,13 @@ func (e *engine) Follow(ctx context.Context, _ governance.Scope, req *carrel.Fol
 	return &carrel.ImportResult{Session: "s1"}, nil
 }
 
+func (e *engine) Sessions(ctx context.Context, _ governance.Scope, req *carrel.SessionsRequest) (*carrel.List[carrel.SessionInfo], error) {
+	if err := e.do(ctx, "sessions"); err != nil {
+		return nil, err
+	}
+	return &carrel.List[carrel.SessionInfo]{Items: e.sessions[:min(len(e.sessions), req.Limit)]}, nil
+}
+
 func (e *engine) Stash(ctx context.Context, _ governance.Scope, req *carrel.StashRequest) (*carrel.StashResult, error) {
 	if err := e.do(ctx, "stash"); err != nil {
 		return nil, err
@@ -90,7 +101,9 @@ func (e *engine) Brief(ctx context.Context, _ governance.Scope, req *carrel.Brie
 	if err := e.do(ctx, "brief"); err != nil {
 		return nil, err
 	}
-	return &carrel.BriefResult{Session: req.Session, Text: "brief of " + string(req.Session) + " for a " + string(req.For) + "\n"}, nil
+	e.briefs = append(e.briefs, fmt.Sprintf("%s %d", req.Session, req.Tokens))
+	text := "brief of " + string(req.Session) + " for a " + string(req.For) + "\n" + e.says[req.Session]
+	return &carrel.BriefResult{Session: req.Session, Text: text, Tokens: 100, Entries: 1}, nil
 }
 
 // A client has a transcript and what the client keeps beside it.

@@ -30,6 +30,7 @@ type geminiCLI struct{}
 // geminiEvent has the fields of an event's input that are used.
 type geminiEvent struct {
 	Transcript string          `json:"transcript_path"`
+	Dir        string          `json:"cwd"`
 	Tool       string          `json:"tool_name"`
 	Input      json.RawMessage `json:"tool_input"`
 	Response   struct {
@@ -57,7 +58,7 @@ func (geminiCLI) read(event string, input []byte, large int) (*Event, error) {
 		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
 	}
 	e := *none
-	e.kind, e.waited = kind, event != "SessionEnd"
+	e.kind, e.waited, e.project = kind, event != "SessionEnd", in.Dir
 	switch kind {
 	case kindBegun:
 		if e.kind = in.due(); e.kind == kindNone {

@@ -35,6 +35,7 @@ type Event struct {
 	Session    transcript.SessionID // the client's session, or "" if the event does not name it
 	Transcript string               // file or database of the conversation, for [agents.Open]
 	Format     string               // of the transcript
+	project    string               // folder of the session, or "" if the event does not name it
 	waited     bool                 // the agent waits for the answer
 
 	tool    string
@@ -88,6 +89,7 @@ type Engine interface {
 	Follow(ctx context.Context, scope governance.Scope, req *carrel.FollowRequest) (*carrel.ImportResult, error)
 	Stash(ctx context.Context, scope governance.Scope, req *carrel.StashRequest) (*carrel.StashResult, error)
 	Brief(ctx context.Context, scope governance.Scope, req *carrel.BriefRequest) (*carrel.BriefResult, error)
+	Sessions(ctx context.Context, scope governance.Scope, req *carrel.SessionsRequest) (*carrel.List[carrel.SessionInfo], error)
 }
 
 // Options configures [Run]. The zero value of every field but Open is a sensible default.
@@ -102,6 +104,8 @@ type Options struct {
 	Pointer token.Count   // size of a pointer; the default is [carrel.StashTokens]
 	Brief   token.Count   // size of a brief; the default is [carrel.BriefTokens]
 	Limit   time.Duration // longest time for an event; the default is DefaultLimit
+	Memory  token.Count   // size of the memory of earlier sessions of the project; 0 for none
+	Dir     string        // folder of a session whose event names none
 	Secrets bool          // stash also results that look as if they contain a credential
 
 	// Named is called first, with each event that names the client's session. The default
@@ -146,10 +150,26 @@ func Run(ctx context.Context, d Dialect, event string, in io.Reader, out io.Writ
 	ctx, cancel := context.WithTimeout(ctx, r.o.Limit)
 	defer cancel()
 
-	type result struct {
-		answer []byte
-		err    error
+	select {
+	case res := <-attempt(func() ([]byte, error) { return r.run(ctx, in) }):
+		if res.err != nil || len(res.answer) == 0 {
+			return res.err
+		}
+		_, err := out.Write(res.answer)
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrLate, ctx.Err())
 	}
+}
+
+// A result is the answer to an event, or the error of making it.
+type result struct {
+	answer []byte
+	err    error
+}
+
+// attempt sends the result of f, or its panic as an error.
+func attempt(f func() ([]byte, error)) <-chan result {
 	done := make(chan result, 1)
 	go func() {
 		var res result
@@ -159,18 +179,9 @@ func Run(ctx context.Context, d Dialect, event string, in io.Reader, out io.Writ
 			}
 			done <- res
 		}()
-		res.answer, res.err = r.run(ctx, in)
+		res.answer, res.err = f()
 	}()
-	select {
-	case res := <-done:
-		if res.err != nil || len(res.answer) == 0 {
-			return res.err
-		}
-		_, err := out.Write(res.answer)
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", ErrLate, ctx.Err())
-	}
+	return done
 }
 
 // complete returns o with the defaults set.
@@ -221,7 +232,7 @@ func (r *run) run(ctx context.Context, in io.Reader) (_ []byte, err error) {
 		return nil, err
 	}
 	if e.kind == kindBegun {
-		return r.d.write(r.event, e, &answer{context: greeting})
+		return r.d.write(r.event, e, &answer{context: greeting + r.memory(ctx, e)})
 	}
 	engine, release, err := r.o.Open(ctx)
 	if err != nil {

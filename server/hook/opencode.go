@@ -23,6 +23,7 @@ type openCode struct {
 
 type openCodeEvent struct {
 	Session string            `json:"sessionID"`
+	Dir     string            `json:"directory"`
 	Tool    string            `json:"tool"`
 	Args    json.RawMessage   `json:"args"`
 	Texts   []json.RawMessage `json:"texts"`
@@ -46,8 +47,8 @@ func (d openCode) read(event string, input []byte, large int) (*Event, error) {
 	if err := json.Unmarshal(input, in); err != nil {
 		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
 	}
-	e := &Event{kind: openCodeKinds[event], Session: transcript.SessionID(in.Session), Format: agents.OpenCode.Format, waited: event == "tool.execute.after"}
-	if in.Session != "" {
+	e := &Event{kind: openCodeKinds[event], Session: transcript.SessionID(in.Session), Format: agents.OpenCode.Format, project: in.Dir, waited: event == "tool.execute.after"}
+	if in.Session != "" && e.kind != kindBegun { // a session that begins may not be in the database yet
 		var err error
 		if e.Transcript, err = agents.OpenCodePlace(d.getenv, in.Session); err != nil {
 			return nil, err

@@ -165,6 +165,9 @@ func split(s *transcript.Session, data []byte) []row {
 			continue
 		}
 		if r.uuid == "" {
+			if r.kind == "api-request" {
+				s.Logged++
+			}
 			if r.kind == "summary" && s.Title == "" {
 				s.Title = gjson.Get(view(text), "summary").String()
 			}

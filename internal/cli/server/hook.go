@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"runtime/debug"
 	"slices"
 
@@ -81,6 +82,11 @@ func answerHook(ctx context.Context, j *job.Job, args []string) error {
 	}
 	o := &hook.Options{Note: func(err error) { j.Note("carrel: hook: %v", err) }}
 	settings.Hook(o)
+	if o.Memory > 0 {
+		if o.Dir, err = os.Getwd(); err != nil {
+			j.Note("carrel: hook: %v", err)
+		}
+	}
 	o.Named = func(e *hook.Event) error { return bindClient(j, e, settings) }
 	o.Open = func(ctx context.Context) (hook.Engine, func() error, error) { return openEngine(ctx, j, settings) }
 	return hook.Run(ctx, d, args[1], j.Stdin, j.Stdout, o)

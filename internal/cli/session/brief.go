@@ -29,7 +29,7 @@ begins with instructions for the agent, and omits everything that the summary in
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := out.OneOf("--for", purpose, string(carrel.PurposeRestart), string(carrel.PurposeCompaction)); err != nil {
+			if err := out.OneOf("--for", purpose, string(carrel.PurposeRestart), string(carrel.PurposeCompaction), string(carrel.PurposeMemory)); err != nil {
 				return err
 			}
 			req.For, req.Tokens = carrel.Purpose(purpose), token.Count(tokens)
@@ -48,8 +48,8 @@ begins with instructions for the agent, and omits everything that the summary in
 	}
 	s = job.TakesSession(cmd)
 	f := cmd.Flags()
-	f.StringVar(&purpose, "for", string(carrel.PurposeRestart), "`purpose`: restart or compaction")
-	job.Offer(cmd, "for", string(carrel.PurposeRestart), string(carrel.PurposeCompaction))
+	f.StringVar(&purpose, "for", string(carrel.PurposeRestart), "`purpose`: restart, compaction or memory")
+	job.Offer(cmd, "for", string(carrel.PurposeRestart), string(carrel.PurposeCompaction), string(carrel.PurposeMemory))
 	f.IntVar(&tokens, "tokens", int(carrel.BriefTokens), "how large it may be, in `tokens`")
 	f.StringVarP(&file, "file", "f", "", "of a conversation in a `file`, in place of a stored one")
 	return cmd

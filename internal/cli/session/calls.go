@@ -23,13 +23,13 @@ const sinceCalls = "only calls that were begun since `D`: a date, or such as 36h
 
 func newCalls(j *job.Job) *cobra.Command {
 	var after string
-	req := &carrel.CallsRequest{}
+	req := &carrel.CallsRequest{Logged: true}
 	cmd := &cobra.Command{
 		Use:   "calls [SESSION] [--since D] [--limit N]",
-		Short: "List the calls to models that were recorded on their way",
-		Long: `Calls lists the calls to models that passed through Carrel, the last begun first, of
-all conversations or of one: the model, the outcome, and how many of the tokens that the provider
-counted were read from its cache. A call is recorded before it is sent and again when its answer
+		Short: "List the calls to models that the proxy or a client recorded",
+		Long: `Calls lists the calls to models, the last begun first, of all conversations or of one:
+the model, the outcome, and how many of the tokens that the provider counted were read from its
+cache. A call that passes through Carrel is recorded before it is sent and again when its answer
 arrives:
 
   intent   about to be sent, or sent; the outcome is not known yet
@@ -37,11 +37,17 @@ arrives:
   failed   the call was refused, or its answer was cut
   unknown  the sender ended before the answer arrived
 
+Calls in the log that Claude Code writes into its session files are listed, too, once the file is
+imported. They have the reason "client's log" and an id that consists of the session and the place
+in the log. Their sizes are those of the logged JSON. Such a call is unknown if the file has no
+answer to it. A call that came through the proxy as well is listed once.
+
 Would is the estimated size of an unmanaged call's prompt if Carrel had managed its window; it is
 no promise. Why then names the action that managing would have taken.
 
-The record of a call has no text of the conversation. It stays when the conversation is purged;
-name a purged conversation by its whole id.`,
+The record of a call has no text of the conversation. The record of the proxy stays when the
+conversation is purged; name a purged conversation by its whole id. A logged call is gone with the
+conversation.`,
 		Example:           `  carrel calls @last --limit 5`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,

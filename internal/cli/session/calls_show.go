@@ -19,7 +19,9 @@ func newCallsShow(j *job.Job) *cobra.Command {
 number in the order in which calls began. For a call that Carrel managed, it lists the sizes of
 the parts of the sent body: the part that the call before sent, too, the part that the client
 added, and the text that Carrel put in the place of messages. For a call that Carrel did not
-manage, only the size of the body is recorded. If the call could have read more from the
+manage, only the size of the body is recorded. A call from the log of its client has the sizes of
+system text and tools, of the messages that the request before had, too, and of the new messages; messages that
+are not in the file are counted. If the call could have read more from the
 provider's cache, show prints the cause, as far as the calls show it, and the extra cost.`,
 		Example: `  carrel calls --limit 5
   carrel calls show 2`,
@@ -52,7 +54,10 @@ func printCall(p *out.Page, c *carrel.CallResult) {
 		{"came", fmt.Sprintf("%s bytes", p.Number(int64(c.Bytes)))},
 		{"sent", fmt.Sprintf("%s bytes", p.Number(int64(c.SentBytes)))},
 	}
-	if len(c.Segments) > 0 {
+	if c.Missing > 0 {
+		rows = append(rows, []any{"missing", fmt.Sprintf("%d of %d messages are not in the session file", c.Missing, c.Messages)})
+	}
+	if len(c.Segments) > 0 && c.SentBytes > 0 {
 		rows = append(rows, []any{"as before", fmt.Sprintf("%s bytes at the beginning, %s", p.Number(int64(c.Kept)), ratio.Of(c.Kept, c.SentBytes).Percent())})
 	}
 	if *u != (carrel.Usage{}) {

@@ -30,10 +30,10 @@ with the cause and its author:
   expired     time    the call came after the cache entry had expired
   compaction  client  the client compacted its history
   model       client  the call used another model
-  frame       client  tools or system text changed; session files do not record
-                      that
+  frame       client  tools or system text changed; of session files, only those
+                      with a log of requests record that
   edited      client  a sent message was changed or left out, or the user went
-                      back; session files do not record that
+                      back; of session files, only those with a log record that
   epoch       carrel  Carrel made the window smaller
   unknown             no cause is recorded: tools or system text may have
                       changed, or the provider dropped the cache entry

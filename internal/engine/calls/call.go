@@ -40,11 +40,11 @@ func (e *Calls) Call(ctx context.Context, scope governance.Scope, req *api.IDReq
 		}
 		return false
 	})
-	if err == nil && res.ID == "" {
-		err = store.ErrNotFound
-	}
 	if err != nil {
 		return nil, err
+	}
+	if res.ID == "" {
+		return e.loggedCall(ctx, scope, req.ID)
 	}
 	if err := e.account(ctx, scope, res); err != nil {
 		return nil, err
@@ -69,6 +69,12 @@ func (e *Calls) addBefore(ctx context.Context, scope governance.Scope, res *api.
 		}
 	}
 	slices.Reverse(calls)
+	e.compare(res, calls)
+	return nil
+}
+
+// compare adds what addBefore does, given the calls up to this one, oldest first.
+func (e *Calls) compare(res *api.CallResult, calls []api.Call) {
 	for i := range calls[:len(calls)-1] {
 		if calls[i].Usage != (api.Usage{}) {
 			res.Before = &calls[i]
@@ -88,7 +94,7 @@ func (e *Calls) addBefore(ctx context.Context, scope governance.Scope, res *api.
 		res.Kept += res.Segments[i].Bytes
 	}
 	if res.Usage == (api.Usage{}) {
-		return nil
+		return
 	}
 	invoices := record.Invoices(calls)
 	bill := e.Opts.Prices.Bill(invoices)
@@ -100,7 +106,6 @@ func (e *Calls) addBefore(ctx context.Context, scope governance.Scope, res *api.
 	if own := e.Opts.Prices.Bill(invoices[len(invoices)-1:]); own.Unpriced == 0 {
 		res.Cost, res.Uncached = &own.Total, &own.Uncached
 	}
-	return nil
 }
 
 // account adds the manifest of the request body, if there is one.

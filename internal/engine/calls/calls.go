@@ -140,6 +140,9 @@ func (e *Calls) Calls(ctx context.Context, scope governance.Scope, req *api.Call
 		})
 		return list, err
 	}
+	if req.Logged {
+		return e.listWithLogs(ctx, scope, req, before)
+	}
 	return base.ListPage(&base.Listing[api.Call, int64]{
 		Name: "calls", Scope: scope, Of: []any{req.Session, req.Client, req.Since},
 		Fetch: func(limit int) ([]api.Call, error) { return before(0, limit) },

@@ -56,6 +56,7 @@ type About struct {
 	Name    string `json:"name,omitempty"` // name of the file that was imported
 
 	Critical bool          `json:"critical,omitempty"` // Carrel must not use a summary that nobody can check
+	Logged   bool          `json:"logged,omitempty"`   // the file has a log of the client's requests
 	Trail    *FileProgress `json:"trail,omitempty"`    // how far the file was read
 }
 

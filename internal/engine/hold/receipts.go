@@ -13,6 +13,7 @@ import (
 // Receipts is what the client of a session recorded about its calls.
 type Receipts struct {
 	List   []transcript.Receipt // never changed
+	Log    []transcript.Request // the client's log of its requests, if the file has one; never changed
 	Unseen int                  // number of sub-agents of the session whose calls have no receipt
 
 	head store.Head
@@ -23,10 +24,10 @@ type Receipts struct {
 type ReceiptCache struct {
 	mu    sync.Mutex
 	all   map[sessionKey]*Receipts
-	count int // receipts in all
+	count int // receipts and logged requests in all
 }
 
-// maxReceipts is the most receipts in the cache.
+// maxReceipts is the most receipts and logged requests in the cache.
 const maxReceipts = 100_000
 
 // MeteredBy returns the format of a session if it records what the provider charged, or nil.
@@ -54,18 +55,23 @@ func (e *Desk) Receipts(ctx context.Context, scope governance.Scope, head *store
 		return nil, err
 	}
 	r = &Receipts{List: metered.Receipts(h.Session), head: *h.Head}
+	if l, ok := metered.(transcript.Logged); ok {
+		r.Log, _ = l.Requests(h.Session)
+	}
 	r.Unseen = max(subAgents(h.Session)-sideThreads(r.List), 0)
 	c.keep(key, r)
 	return r, nil
 }
+
+func (r *Receipts) size() int { return len(r.List) + len(r.Log) }
 
 // keep adds the receipts of a session. A full cache begins anew.
 func (c *ReceiptCache) keep(key sessionKey, r *Receipts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.drop(key)
-	if c.count += len(r.List); c.all == nil || c.count > maxReceipts {
-		c.all, c.count = make(map[sessionKey]*Receipts), len(r.List)
+	if c.count += r.size(); c.all == nil || c.count > maxReceipts {
+		c.all, c.count = make(map[sessionKey]*Receipts), r.size()
 	}
 	c.all[key] = r
 }
@@ -73,7 +79,7 @@ func (c *ReceiptCache) keep(key sessionKey, r *Receipts) {
 // drop removes the receipts of a session. The caller holds the lock.
 func (c *ReceiptCache) drop(key sessionKey) {
 	if r := c.all[key]; r != nil {
-		c.count -= len(r.List)
+		c.count -= r.size()
 		delete(c.all, key)
 	}
 }

@@ -36,6 +36,10 @@ func (e *Sessions) ImportTitled(ctx context.Context, scope governance.Scope, req
 		return nil, err
 	}
 	s.Title = cmp.Or(title, s.Title)
+	if l, ok := f.(transcript.Logged); ok {
+		_, losses := l.Requests(s)
+		s.Warnings = append(s.Warnings, losses...)
+	}
 	return base.Retry(ctx, func() (*api.ImportResult, error) { return e.importSession(ctx, scope, req, s) })
 }
 
@@ -63,7 +67,7 @@ func (e *Sessions) importSession(ctx context.Context, scope governance.Scope, re
 func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session, old *hold.Snapshot) (*api.ImportResult, error) {
 	res := &api.ImportResult{
 		Session: s.ID, Format: s.Format, Title: s.Title, Model: s.Model, Messages: len(s.Messages),
-		Bytes: len(req.Data), Branches: s.Branches, Warnings: s.Warnings,
+		Bytes: len(req.Data), Branches: s.Branches, Warnings: s.Warnings, Logged: s.Logged,
 	}
 	if old == nil {
 		old = &hold.Snapshot{Head: &store.Head{ID: s.ID}, Session: &transcript.Session{ID: s.ID}}
@@ -139,13 +143,14 @@ func (e *Sessions) importChange(ctx context.Context, scope governance.Scope, req
 		ofItem[item] = items[piece]
 	}
 	m.addBlocks(c, ofItem)
-	about := hold.About{Title: s.Title, Project: s.Project, Name: filepath.Base(req.Name)}
+	about := hold.About{Title: s.Title, Project: s.Project, Name: filepath.Base(req.Name), Logged: s.Logged > 0}
 	if old.Head.About != "" && old.Head.Status == "" {
 		was, err := e.About(ctx, scope, old.Head)
 		if err != nil {
 			return nil, err
 		}
 		about.Critical = was.Critical
+		about.Logged = about.Logged || was.Logged && old.Prefix != nil // its log may be before the new part
 	}
 	var names []store.Cell
 	if about.Trail, names, err = e.trail(s, req.Data, m, owner, items); err != nil {

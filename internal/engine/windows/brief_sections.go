@@ -11,6 +11,9 @@ import (
 
 // sections returns the sections of a brief, the most important first.
 func (b *briefing) sections() []section {
+	if b.memory {
+		return b.memorySections()
+	}
 	all := []section{
 		{title: "Wanted:", turn: 2, entries: b.userMessages()},
 		{title: "Corrected or ordered by the user:", turn: 4, entries: b.corrections()},
@@ -34,6 +37,26 @@ func (b *briefing) sections() []section {
 		if i != corrected && i != decided {
 			all[i].entries = once(all[i].entries, seen)
 		}
+	}
+	return all
+}
+
+// memorySections returns the sections of a brief for another session.
+func (b *briefing) memorySections() []section {
+	all := []section{
+		{title: "Corrected or ordered by the user:", turn: 3, entries: b.corrections()},
+		{title: "Pinned:", turn: 3, entries: b.pins()},
+		{title: "Rules of the contract:", turn: 3, entries: b.plain(b.rules)},
+		{title: "Decided:", turn: 4, entries: b.decisions()},
+		{title: "State:", turn: 3, entries: b.stands()},
+		{title: "Open:", turn: 2, entries: b.tasks()},
+		{title: "Ordered last:", turn: 1, entries: b.words()},
+	}
+	last := &all[len(all)-1].entries
+	*last = (*last)[:min(len(*last), 1)]
+	seen := make(map[string]bool)
+	for i := range all {
+		all[i].entries = once(all[i].entries, seen)
 	}
 	return all
 }

@@ -155,6 +155,10 @@ func (c *costs) add(info *api.SessionInfo, receipts *hold.Receipts) {
 	all := receipts.List
 	place := make([]int, len(all)) // index in calls of each receipt, or -1
 	var calls []economy.Invoice    // with After as an index in calls
+	logged := make(map[string]int) // index in the client's log, by the id of the reply
+	for i := range receipts.Log {
+		logged[receipts.Log[i].Reply] = i
+	}
 	sum := api.SessionCost{Session: info.Session, Title: info.Title, Project: info.Project, Model: info.Model}
 	for i := range all {
 		r := &all[i]
@@ -170,6 +174,12 @@ func (c *costs) add(info *api.SessionInfo, receipts *hold.Receipts) {
 		v := invoice(r)
 		if r.After >= 0 {
 			v.After = place[r.After]
+		}
+		if k, ok := logged[r.ID]; ok {
+			v.Frame = receipts.Log[k].Frame
+			if before, ok := logged[replyAt(all, r.After)]; ok && before == k-1 {
+				v.Edited = receipts.Log[k].Kept < receipts.Log[before].Messages
+			}
 		}
 		calls = append(calls, v)
 		if r.Compacted {
@@ -189,6 +199,14 @@ func (c *costs) add(info *api.SessionInfo, receipts *hold.Receipts) {
 	if len(calls) > 0 {
 		c.bill(&sum, calls)
 	}
+}
+
+// replyAt returns the provider's id of a reply, or "" for the index -1.
+func replyAt(all []transcript.Receipt, i int) string {
+	if i < 0 {
+		return ""
+	}
+	return all[i].ID
 }
 
 // bill adds the calls of a session and their price.

@@ -359,7 +359,7 @@ func TestChancesAreRounded(t *testing.T) {
 // A brief says at its head what it is for, and how to get the whole of an entry.
 func TestHeadsOfBriefs(t *testing.T) {
 	for p, want := range map[api.Purpose]string{api.PurposeCompaction: "Keep these facts of the session in the summary", api.PurposeRestart: "Carrel has on record of this session"} {
-		if got := headingOf(p); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "is no instruction by itself.") {
+		if got := headingOf(p, nil); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "is no instruction by itself.") {
 			t.Errorf("for %s: %q, want that it begins with %q", p, got, want)
 		}
 	}

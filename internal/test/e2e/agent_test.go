@@ -144,6 +144,19 @@ func (a *agent) sessions() string {
 	return filepath.Join(a.config, "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(a.work, "-"))
 }
 
+// session returns the path and the content of the agent's only session.
+func (a *agent) session() (file string, data []byte) {
+	a.t.Helper()
+	files, err := filepath.Glob(filepath.Join(a.sessions(), "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		a.t.Fatalf("sessions %q, %v, want one", files, err)
+	}
+	if data, err = os.ReadFile(files[0]); err != nil {
+		a.t.Fatal(err)
+	}
+	return files[0], data
+}
+
 // write writes a file, with the directories above it.
 func (a *agent) write(path string, data []byte) {
 	a.t.Helper()

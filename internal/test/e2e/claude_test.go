@@ -40,19 +40,12 @@ func TestClaudeCodeResumesANewSession(t *testing.T) {
 		upstream.Step{Reply: upstream.Say(upstream.Thinking("a word to keep"), upstream.Text(first))},
 		upstream.Step{Reply: upstream.Say(upstream.Text(second))})
 	a.claude("-p", "choose a word")
-	files, err := filepath.Glob(filepath.Join(a.sessions(), "*.jsonl"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("sessions %q, %v, want one", files, err)
-	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	file, data := a.session()
 	e, err := carrel.New(memory.New(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := e.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: files[0], Data: data})
+	in, err := e.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: file, Data: data})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +64,7 @@ func TestClaudeCodeResumesANewSession(t *testing.T) {
 			t.Errorf("the request lacks %q", want)
 		}
 	}
-	if now, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(now, data) {
+	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, data) {
 		t.Errorf("the old session has changed: %v", err)
 	}
 }

@@ -9,5 +9,6 @@
 //
 // [Messages] writes a conversation as a request of the Messages API, [Chat] as one of Chat
 // Completions, [Responses] as one of Responses, [ClaudeCode] as a session file of Claude Code.
-// [Metered] generates sessions with usage for tests of costs.
+// [Metered] generates sessions with usage for tests of costs, [Logged] sessions with the client's
+// log of its requests.
 package fakesession
