@@ -62,7 +62,7 @@ func TestNotReadyWhileItDrains(t *testing.T) {
 	s := newStage(t)
 	s.credential("acme")
 	s.service.Drain()
-	if status, body := s.ask("", "", http.MethodGet, "/readyz", nil); status != http.StatusServiceUnavailable || !strings.Contains(string(body), "about to end") {
+	if status, body := s.ask("", "", http.MethodGet, "/readyz", nil); status != http.StatusServiceUnavailable || !strings.Contains(string(body), "shutting down") {
 		t.Errorf("/readyz: %d %s, want 503", status, body)
 	}
 	if status, body := s.ask("", "", http.MethodGet, "/healthz", nil); status != http.StatusOK {
