@@ -17,19 +17,20 @@ import (
 )
 
 const (
-	// attempts is how often a request is sent to a server that is overloaded or cannot be reached,
-	// and firstPause the pause after the first time, which doubles.
+	// attempts is how often a request is sent to a server that is overloaded or cannot be reached.
+	// The pause after the first attempt is firstPause, and each later pause is twice the one
+	// before.
 	attempts   = 3
 	firstPause = 200 * time.Millisecond
 
 	// patience is how long a server may take to begin its answer.
 	patience = time.Minute
 
-	// largestAnswer is how many bytes of an answer in XML are read.
+	// largestAnswer is the largest number of bytes that are read of an answer in XML.
 	largestAnswer = 4 << 20
 )
 
-// An answerError is an answer that says no.
+// An answerError is an answer of the server with the status of a failure.
 type answerError struct {
 	Status  int    `xml:"-"`
 	Code    string `xml:"Code"` // empty in the answer to HEAD
@@ -40,7 +41,7 @@ func (e *answerError) Error() string {
 	return fmt.Sprintf("the server answers %d %s %s", e.Status, e.Code, e.Message)
 }
 
-// isAnswer reports whether an error is an answer with one of some statuses.
+// isAnswer reports whether err is an answer of the server with one of the given statuses.
 func isAnswer(err error, statuses ...int) bool {
 	answer, is := errors.AsType[*answerError](err)
 	for _, status := range statuses {
