@@ -78,8 +78,8 @@ func (p *place) explain(err error) error {
 	return t
 }
 
-// send sends a request about an object, or with an empty name about the bucket, and returns the body
-// of the answer. It reads at most one byte more than most.
+// send sends a request about the object with the given name, or about the bucket if the name is
+// empty, and returns the body of the answer. It reads at most most+1 bytes of the body.
 func (p *place) send(ctx context.Context, method, name string, query url.Values, body []byte, most int64) ([]byte, error) {
 	to := *p.server
 	to.Path, to.RawQuery = "/"+p.o.Bucket+"/"+name, query.Encode()
