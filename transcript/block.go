@@ -142,9 +142,8 @@ func (n *naming) give(blocks []Block, messages []Message) {
 	}
 }
 
-// ownerOf returns the index of the block that has the call which m answers; if m answers several
-// calls, it is the first such block. The map owner has the index of the block of each call, by call
-// id.
+// ownerOf returns the index of the block of the first call that m answers. The map owner has the
+// index of the block of each call, by call id.
 func ownerOf(owner map[string]int, m *Message) (int, bool) {
 	for _, r := range m.Results() {
 		if b, ok := owner[r.CallID]; ok {

@@ -17,10 +17,9 @@ import (
 // The log has each text once, by its SHA-256. A row api-request-shape has system text and tools, a
 // row api-request-blob has a message that the conversation does not have in the same form, and a
 // row api-request lists the messages of a request. Its field "base" names an earlier request, and
-// "keep" says how many of the first messages of that request come first; the messages in the field
-// "tail" follow them. A message of the conversation is the content of all rows of a
-// reply, or of adjoining rows of the user. A text counts only if it has the digest by which it
-// is named.
+// "keep" says how many of the first messages of that request come first. The messages in the field
+// "tail" follow them. A message of the conversation is the content of all rows of a reply, or of
+// adjoining rows of the user. A text counts only if it has the digest by which it is named.
 func (format) Requests(s *transcript.Session) ([]transcript.Request, []transcript.Warning) {
 	if s.Logged == 0 {
 		return nil, nil
