@@ -50,7 +50,7 @@ type requestLog struct {
 	messages map[digest.Digest]int // sizes of the known messages
 	run      run
 
-	made    map[string]*prompt // prompts by the id of the request; nil for a prompt of which not all messages are known
+	made    map[string]*prompt // prompts by the id of the request; nil if the log lacks the request on which it is based
 	next    map[step]*prompt
 	before  *prompt            // prompt of the last request
 	answers map[string]*answer // by the id of the request
