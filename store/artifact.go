@@ -84,7 +84,7 @@ type Update struct {
 	Purge     []CellID // cells whose salt and body are erased
 	Manifest  *Manifest
 	Outcome   *ContextOutcome
-	Entry     Entry // its Revision becomes the new version
+	Entry     Entry // the store sets its Revision to the new version
 }
 
 // An ArtifactText is the index entry of an artifact. It replaces the earlier

@@ -11,11 +11,11 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// A BlobKey names the blob that has the body of one cell. It is unique in its scope, and has the
-// size of the body before a random text, as in "1048576-JSLNS5Z2…".
+// A BlobKey names the blob that has the body of one cell. It is unique in its scope, and consists
+// of the size of the body, a hyphen and a random text, as in "1048576-JSLNS5Z2…".
 type BlobKey string
 
-// NewBlobKey returns a new key for a body of a size in bytes.
+// NewBlobKey returns a new key for a body with the given size in bytes.
 func NewBlobKey(size int) BlobKey { return BlobKey(strconv.Itoa(size) + "-" + rand.Text()) }
 
 // Size returns the size of the body, or -1 if the key was not made by [NewBlobKey].
@@ -39,8 +39,8 @@ func (e *AwayError) Error() string {
 func (e *AwayError) Is(target error) bool { return target == ErrUnreadable }
 
 // Blobs is the role of a store that can keep the bodies of cells elsewhere, in blobs. It stores
-// the keys of the blobs and never reads or writes a blob: package store/offload does. A cell with
-// a [Cell.Blob] has no body in the store, and reading it is an [AwayError].
+// the keys of the blobs and never reads or writes a blob: package store/offload does that. A cell
+// with a [Cell.Blob] has no body in the store, and reading it fails with an [AwayError].
 //
 // A key is loose while no cell refers to it. It is recorded before its blob is written, and until
 // its blob is deleted, so that no blob is forgotten whenever a process dies. A write of a cell

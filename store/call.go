@@ -51,7 +51,7 @@ type CallFilter struct {
 // client. A session has at most one rewrite of each kind for a chain: a new
 // one replaces the earlier one.
 type Rewrite struct {
-	Chain    digest.Digest // chain: digest over the client's messages, up to the last replaced one
+	Chain    digest.Digest // digest of the client's messages up to the last replaced one
 	Kind     RewriteKind
 	Epoch    int    // number of the epoch in which it was made: each RewriteHead begins one; 0 before the first
 	Messages int    // number of messages in the chain, at least 1
@@ -112,7 +112,7 @@ func ValidateCalls(calls []Call) error {
 	return nil
 }
 
-// Ends reports whether c may end a call whose recorded state is present.
+// Ends reports whether c may end a recorded call that is now in the state present.
 func (c *Call) Ends(present CallState) bool {
 	return present == CallIntent || present == CallUnknown && c.State != CallUnknown
 }
@@ -132,8 +132,8 @@ func (s CallState) valid() bool {
 	}
 }
 
-// validateRewrites returns the first error in the rewrites of a change. brought has the kind of
-// each cell that the change adds or adopts.
+// validateRewrites returns the first error in the rewrites of a change. The map brought has the
+// kind of each cell that the change adds or adopts.
 func validateRewrites(rewrites []Rewrite, brought map[CellID]CellKind) error {
 	type key struct {
 		kind  RewriteKind

@@ -57,9 +57,9 @@ func (c *Change) Validate() error {
 	return nil
 }
 
-// validate returns an error if c, the cell at index i of a change or an update,
-// is invalid. seen has the ids of the cells before it; validate adds that of c.
-// of is "change" or "update", for the error.
+// validate returns an error if c, the cell at index i of a change or an update, is invalid. The map
+// seen has the ids of the cells before it; validate adds that of c. The text in of is "change" or
+// "update", for the error.
 func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 	switch {
 	case c.ID == "":

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// FindHits implements [Artifacts.Hits] for all drivers, so that equal stores
-// give equal hits.
+// FindHits implements [Artifacts.Hits] for all drivers, so that equal stores give equal hits.
 //
-// A word of n artifacts weighs 1/n. Of a frequent word, only the newest
-// artifacts are considered: a twentieth of the scope, but at least 200 and at
-// most 1,000, and at least limit; n is then that number. In addition,
-// artifacts with both of the two rarest frequent words are searched among the
-// newest 100,000 artifacts.
+// A word that occurs in n artifacts adds 1/n to the weight of each of them. For a frequent word,
+// only the newest artifacts that have it are considered, and n is their number: a twentieth of the
+// artifacts of the scope, but at least 200, at most 1,000, and never fewer than limit. In addition,
+// artifacts with both of the two rarest frequent words are searched among the newest 100,000
+// artifacts.
 //
-// last is the position of the last artifact of the scope. The driver's function
-// newest returns the positions of artifacts that have all of the words and a
-// position above after: the newest of these, at most most, in any order.
+// The parameter last is the position of the last artifact of the scope. The driver's function
+// newest finds the artifacts that have all of the words and a position greater than after. It
+// returns the positions of the newest of these in any order, at most as many as its parameter most
+// says.
 func FindHits(terms []string, limit int, last int64, newest func(words []string, after int64, most int) ([]int64, error)) ([]int64, error) {
 	const unit, together = 1 << 40, 100_000
 	most := max(limit, int(min(max(last/20, 200), 1000)))

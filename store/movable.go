@@ -49,8 +49,8 @@ func ValidateMoved(cells []Cell) error {
 	return nil
 }
 
-// validateAdopted returns the first error in the list of cells that a change adopts. brought has
-// the cells that the change adds.
+// validateAdopted returns the first error in the list of cells that a change adopts. The map
+// brought has the cells that the change adds.
 func validateAdopted(ids []CellID, brought map[CellID]bool) error {
 	seen := make(map[CellID]bool, len(ids))
 	for _, id := range ids {

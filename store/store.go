@@ -117,8 +117,8 @@ type Cell struct {
 	// in its place.
 	Gone bool
 
-	// Blob names the blob that has the body, and Body is nil. Only package
-	// store/offload sets it, for a store with the role [Blobs].
+	// Blob, if it is not empty, names the blob that has the body; Body is then
+	// nil. Only package store/offload sets it, for a store with the role [Blobs].
 	Blob BlobKey
 }
 
@@ -168,7 +168,7 @@ type Block struct {
 	State  State
 	Form   string      // form in the window, as package pager names it
 	Window token.Count // tokens in the present window
-	Stub   CellID      // text in its place, or empty
+	Stub   CellID      // cell with the text that stands in place of the block, or empty
 	Pinned bool        // pinned by a user or an agent
 	Off    bool        // not in the present window: dropped by an import, or of an earlier window
 	Cells  []CellID    // imported bytes, in order

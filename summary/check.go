@@ -225,9 +225,9 @@ func (c *checker) section(sec Section) {
 	}
 }
 
-// A sectionText is a text of a section that is checked. Two texts of a section may
-// not have the same key, unless the key is empty. with is the other part of the same
-// entry, such as the rationale of a decision.
+// A sectionText is a text of a section that is checked. Two texts of a section may not have the
+// same key, unless the key is empty. The field with has the other part of the same entry, such as
+// the rationale of a decision.
 type sectionText struct{ text, key, with string }
 
 // texts returns the texts of a section, with one element for each part of an entry.

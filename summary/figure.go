@@ -8,7 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A figure is a number in a text, in millionths. Integers are the same on every machine.
+// A figure is a number in a text, as a whole number of millionths. Computations with whole numbers
+// give the same results on every machine.
 type figure int64
 
 // unit is the number 1 as a figure.
@@ -57,8 +58,8 @@ func (v figure) times(w figure) (figure, bool) {
 	return figure(q), q <= 1<<63-1 //nolint:gosec // as it says
 }
 
-// isPart reports whether v, which is rounded to a number of decimal places, is the percentage that
-// a is of b, or the percentage by which a differs from b.
+// isPart reports whether v may be 100·a/b, or 100 times the difference of a and b divided by b,
+// rounded to the given number of decimal places.
 func (v figure) isPart(a, b figure, places int) bool {
 	if b == 0 {
 		return false
@@ -88,8 +89,9 @@ func figures(text string) []figure {
 	return list
 }
 
-// scales returns the divisors that may have converted a number to a unit, such as 1000 and 1024
-// for "kb", and whether the number may have been multiplied by a hundred, for "%".
+// scales returns the numbers by which a writer may have divided a value to state it in a unit, such
+// as 1000 and 1024 for "kb". The result percent is true if the writer may have multiplied it by a
+// hundred, as for "%".
 func scales(unit string) (divided []figure, percent bool) {
 	switch unit {
 	case "%":
@@ -104,8 +106,8 @@ func scales(unit string) (divided []figure, percent bool) {
 	return nil, false
 }
 
-// rounds reports whether v may be w, converted to the unit of and rounded to a number of decimal
-// places.
+// rounds reports whether v may be the value w, converted to the unit in of and rounded to the given
+// number of decimal places.
 func (v figure) rounds(w figure, places int, of string) bool {
 	near := func(a, b, off figure) bool { return max(a-b, b-a) <= off }
 	divided, percent := scales(of)

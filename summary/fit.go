@@ -125,7 +125,8 @@ type fitSub struct {
 // dots stands for the parts of a line that are left out.
 const dots = ": …"
 
-// A fitDrop is one step of leaving out: a line, or its part sub if sub is not negative.
+// A fitDrop is one step of leaving out. It leaves out the part of a line that has the index sub, or
+// the whole line if sub is negative.
 type fitDrop struct {
 	part   *fitPart
 	line   *fitLine

@@ -180,8 +180,9 @@ func readItem(v json.RawMessage, field string, it *Item) error {
 	return readEntry(v, field, "text", map[string]*string{"text": &it.Text, "source": &it.Source})
 }
 
-// readEntry reads an object of strings into the variables of into, by their field names. The
-// field need must be present. A string in place of the object is the value of that field.
+// readEntry reads an object whose values are strings into the variables that the map into has by
+// the names of the fields. The field that need names must be present. A string in place of the
+// object is the value of that field.
 func readEntry(v json.RawMessage, field, need string, into map[string]*string) error {
 	if kind(v) == "a text" {
 		return readText(v, field, into[need])
@@ -312,8 +313,8 @@ func readRatio(v json.RawMessage, field string, into *ratio.Ratio) error {
 	return nil
 }
 
-// readValue reads a JSON string or number into the variable that into points to. The error says
-// that want was expected.
+// readValue reads a JSON string or number into the variable that into points to. The text in want
+// names the expected type in the error.
 func readValue(v json.RawMessage, field, want string, into any) error {
 	if err := json.Unmarshal(v, into); err != nil || isNull(v) {
 		return wrongType(v, field, want)

@@ -107,7 +107,7 @@ func (s *Summary) lines(sec Section) []string {
 	return lines
 }
 
-// noneLines are the lines that a list may consist of in Markdown if its only entry is [None].
+// noneLines are the lines of a list in Markdown whose only entry is [None].
 var noneLines = []string{"- " + None, "1. " + None, "- `" + None + "`", "- **" + None + "**"}
 
 // lines returns a file in Markdown: path and changes on one line or, if the changes could not
@@ -127,7 +127,7 @@ func (f File) lines() []string {
 	return lines
 }
 
-// plainChange reports whether [Parse] reads s, behind a path, as one change.
+// plainChange reports whether [Parse] reads s as one change if it stands after a path.
 func plainChange(s string) bool {
 	list := splitChanges(text.Fold(s))
 	return len(list) == 1 && list[0] == text.Fold(s)

@@ -25,7 +25,7 @@ type Edit struct {
 	Digest  string  `json:"digest"` // as [Statement.Digest]
 }
 
-// now begins the line below an intent that says what the intent has become.
+// now begins a line below the original intent, which states what the intent is now.
 const now = "Now: "
 
 // Merge returns s merged with the newer summary next, and the edits: one for each

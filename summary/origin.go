@@ -126,8 +126,8 @@ var (
 	countNoun  = lazy.Regexp(`^\s*(?:[a-z-]+ )?(?:files?|messages?|changes|edits?|turns?|steps?|calls?|entries|places|times|occurrences|items|points|decisions|errors|commands|sections|rounds|lines|more|others?)\b`)
 )
 
-// names checks that the source has the names and numbers in text. The words of text and with
-// are the subjects of the numbers.
+// names checks that the source has the names and numbers in text. For the numbers, it also needs
+// the subject that they are about: the words of text and of the text in with.
 func (c *checker) names(sec Section, text, with string) {
 	text = cutWord.Get().ReplaceAllString(text, " ")
 	var list []string
@@ -196,8 +196,7 @@ func plainWord(name string) bool {
 	return true
 }
 
-// word reports whether the source has a text that is not part of a longer
-// word.
+// word reports whether the text n occurs in the source, not as a part of a longer word.
 func (o *origin) word(n string) bool {
 	for i := range places(o.lower, n, 1) {
 		if !wordAt(o.lower, i-1) && !wordAt(o.lower, i+len(n)) {
@@ -350,7 +349,8 @@ func (o *origin) isNumber(i int, n string) bool {
 	return !digitAt(o.lower, i-1) && !digitAt(o.lower, i+len(n))
 }
 
-// around returns n at i with reach bytes before and behind it.
+// around returns the part of the source from reach bytes before n, which stands at offset i, to
+// reach bytes after it.
 func (o *origin) around(i int, n string, reach int) string {
 	return o.lower[max(i-reach, 0):min(i+len(n)+reach, len(o.lower))]
 }
@@ -368,7 +368,7 @@ func spellings(n string) []string {
 	return list
 }
 
-// percent reports whether the source has a percentage.
+// percent reports whether the source has the number n as a percentage.
 func (o *origin) percent(n string) bool {
 	return o.word(n+"%") || o.word(n+" %") || o.word(n+" percent") || o.word(n+" per cent")
 }
@@ -392,10 +392,11 @@ func (o *origin) share(n string, about []string) bool {
 
 var percentWord = lazy.Regexp(`percent|per cent|pct|\bshare\b|_rate\b|%`)
 
-// derives reports whether the number n, which has the unit of and stands in the entry text, may be
-// computed from other numbers. It may be the sum of numbers that stand beside each other in the
-// entry. Or it may follow from two numbers of the entry, or of one sentence of the source about the
-// same subject: as their sum or difference, if a word says so, or as one in percent of the other.
+// derives reports whether the number n may be computed from other numbers. The text is the entry in
+// which n stands, and of is the unit of n. The number may be the sum of numbers that stand beside
+// each other in the entry. Or it may follow from two numbers of the entry, or of one sentence of
+// the source about the same subject: as their sum or difference, if a word says so, or as a
+// percentage of one of them.
 func (o *origin) derives(n, of, text string) bool {
 	v, places, ok := parseFigure(n)
 	if !ok || v == 0 {
@@ -476,12 +477,13 @@ var (
 // digitAt reports whether the byte at i is a digit.
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && '0' <= s[i] && s[i] <= '9' }
 
-// smallCount is the largest number that a writer may have found by counting, whatever is counted.
+// smallCount is the largest number that a summary may have without its being in the source,
+// whatever it counts, because the writer may have counted something.
 const smallCount = 12 * unit
 
-// hasNumber reports whether the source has the number n or a number of which n is a rounding, or
-// whether n may be a count by the writer. of is the unit of n, behind is the text after n, and about
-// has the words of its subject.
+// hasNumber reports whether the source has the number n, or a number that gives n when it is
+// rounded, or whether n may be a count by the writer. The parameter of is the unit of n, behind is
+// the text after n, and about has the words of its subject.
 func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	n = plainNumber(n)
 	if of = strings.ToLower(of); of != "" && of != "%" && !text.IsUnit(of) {
@@ -515,8 +517,8 @@ func (o *origin) counts(n string) bool {
 	return ok
 }
 
-// mayCount reports whether a number may be a count by the writer: it is small, or the word
-// behind it can be counted.
+// mayCount reports whether a number may be a count by the writer: it is small, or it is at most
+// 1000 and the text in behind begins with a word for things that are counted, such as "files".
 func mayCount(v figure, behind string) bool {
 	return v <= smallCount && v%unit == 0 || v <= 1000*unit && countNoun.Get().MatchString(strings.ToLower(behind))
 }

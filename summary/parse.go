@@ -139,8 +139,8 @@ var (
 	headingJoin = lazy.Regexp(`\s*(?:/|&|\band\b)\s*`)
 )
 
-// heading returns the section whose heading a line is, and false if it is no heading of a
-// section. The section of the metadata is "".
+// heading returns the section to which a line is the heading. It returns false if the line is not
+// the heading of a section. The section of the metadata is "".
 func heading(line string) (Section, bool) {
 	m := headingLine.Get().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 	if m == nil {

@@ -193,7 +193,7 @@ func completes(clause, todo string) bool {
 	return found > 0
 }
 
-// notWord reports whether a lower-case character separates words.
+// notWord reports whether a character of a text in lower case separates words.
 func notWord(r rune) bool {
 	switch {
 	case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_', r == '\'':

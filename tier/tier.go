@@ -40,8 +40,8 @@ type Ladder struct {
 	Soft bool
 }
 
-// SoftLadder leaves out as little as possible. [DefaultLadder] drops every artifact that no
-// person verified from a context that is only slightly too large.
+// SoftLadder leaves out as little as possible. Under [DefaultLadder], even a context that is only
+// slightly too large loses every artifact that no person has verified.
 var SoftLadder = Ladder{Soft: true}
 
 // DefaultLadder has the edges of the OS-paged context engine: full below 80

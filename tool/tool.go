@@ -75,9 +75,9 @@ var builtin = lazy.Value[map[string]Class]{Make: func() map[string]Class {
 	return m
 }}
 
-// With returns a table that has the classes in addition to those of t. Where both have a name,
-// the new class applies. It fails for an unknown class and for a name without letters and
-// digits.
+// With returns a table that has the classes in addition to those of t. If t has a class for the
+// same name, the new class replaces it. It fails for an unknown class and for a name without
+// letters and digits.
 func (t *Table) With(classes map[string]Class) (*Table, error) {
 	known := make(map[Class]bool)
 	for _, c := range Classes() {
@@ -157,7 +157,8 @@ func Line(c transcript.ToolCall) string {
 	return ""
 }
 
-// first returns the first of the fields keys of a call's arguments that holds text.
+// first looks at the fields of a call's arguments that are named in keys, in that order, and
+// returns the first one that holds text.
 func first(c transcript.ToolCall, keys ...string) string {
 	for _, key := range keys {
 		if v := gjson.GetBytes(c.Input, key); v.Type == gjson.String && v.String() != "" {

@@ -38,9 +38,8 @@ const (
 	KindOrphan    Kind = "orphan"    // results without their call
 )
 
-// Said yields the parts of the block with their texts: texts, calls with
-// arguments, and results, without thinking. messages are those of the
-// session.
+// Said yields the parts of the block with their texts: texts, calls with arguments, and results,
+// without thinking. The argument must be the messages of the session.
 func (b *Block) Said(messages []Message) iter.Seq2[Part, string] {
 	return func(yield func(Part, string) bool) {
 		for _, i := range b.Messages {
@@ -143,8 +142,8 @@ func (n *naming) give(blocks []Block, messages []Message) {
 	}
 }
 
-// ownerOf returns the index of the block with the first call that m answers. owner has the index of
-// the block of each call, by call id.
+// ownerOf returns the index of the block of the first call that m answers. The map owner has the
+// index of the block of each call, by call id.
 func ownerOf(owner map[string]int, m *Message) (int, bool) {
 	for _, r := range m.Results() {
 		if b, ok := owner[r.CallID]; ok {
@@ -171,11 +170,10 @@ func kindOf(m *Message) Kind {
 	}
 }
 
-// NewBlockID returns the id of a block: the first 16 hexadecimal digits of a
-// SHA-256 over the arguments. If providerID is not empty, turn is ignored, so
-// the id does not depend on the position. generation grows when a session is
-// imported again with other content in the same message. try distinguishes
-// ids that would otherwise have the same short form.
+// NewBlockID returns the id of a block: the first 16 hexadecimal digits of a SHA-256 over the
+// arguments. If providerID is not empty, turn is ignored, so the id does not depend on the
+// position. The generation grows when a session is imported again with other content in the same
+// message. The number in try distinguishes ids that would otherwise have the same short form.
 func NewBlockID(session SessionID, generation, turn int, providerID string, try int) BlockID {
 	if providerID != "" {
 		turn = 0

@@ -10,7 +10,7 @@ import (
 // around a summary. No person wrote them. This is the only table of them. [Words], [Machine]
 // and [SummaryWords] use it.
 
-// machineHeads are the beginnings of messages of which a program wrote every word.
+// machineHeads are the beginnings of messages that a program wrote completely.
 var machineHeads = [...]string{
 	// Claude Code
 	"<command-", "<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook", "<system-reminder",

@@ -37,8 +37,8 @@ type Format interface {
 	Validate(data []byte) ([]Violation, error)
 }
 
-// A Resumed is a format of files that an agent can resume. It encodes a
-// window with As as a new session of the agent with that id.
+// A Resumed is a format of files that an agent can resume. If the field As of a window is set, it
+// encodes the window as a new session of the agent with that id.
 type Resumed interface {
 	Format
 

@@ -74,8 +74,9 @@ func Mend(f Format, s *Session, opts MendOptions) (*Mended, error) {
 	return m, nil
 }
 
-// removeThinking removes the thinking from each message that ends after the offset from of the
-// session's input. It reports whether any message had thinking. w must be a whole session.
+// removeThinking removes the thinking from each message that ends after the offset from in the
+// session's input. It reports whether any message had thinking. The window w must be a whole
+// session.
 func removeThinking(w *Window, from int) (some bool) {
 	ends := make([]int, len(w.Session.Items))
 	end := 0

@@ -50,7 +50,7 @@ func Escape(text string) string { return indentSome(text, seemsMarked) }
 // unescape undoes [Escape].
 func unescape(text string) string { return outdent(text, seemsMarked) }
 
-// indentSome puts a space before each line whose text satisfies holds.
+// indentSome puts a space before each line for which the function holds returns true.
 func indentSome(text string, holds func(rest string) bool) string {
 	if holds(text) {
 		return " " + indent(text, holds)
@@ -58,7 +58,8 @@ func indentSome(text string, holds func(rest string) bool) string {
 	return indent(text, holds)
 }
 
-// indent puts a space before each line but the first whose text satisfies holds.
+// indent puts a space before each line, except the first, for which the function holds returns
+// true.
 func indent(text string, holds func(rest string) bool) string {
 	at := breakEnd(text)
 	if at == 0 {
@@ -76,7 +77,8 @@ func indent(text string, holds func(rest string) bool) string {
 	return b.String()
 }
 
-// outdent removes a space from each line whose text satisfies holds.
+// outdent removes a space from the beginning of each line for which the function holds returns
+// true.
 func outdent(text string, holds func(rest string) bool) string {
 	var b strings.Builder
 	for {
@@ -117,8 +119,9 @@ func seemsMarked(text string) bool {
 	return strings.HasPrefix(head, Mark)
 }
 
-// seemsSpoken reports whether a text looks, to such a reader, as if it began with [Mark] or [End],
-// or like a turn ("user:") or a contract statement ("require ").
+// seemsSpoken reports whether a text looks as if it began with [Mark] or [End], or like a turn
+// ("user:") or a contract statement ("require "), to a reader who ignores spaces, invisible
+// characters and case.
 func seemsSpoken(text string) bool {
 	head, word := visible(text)
 	if strings.HasPrefix(head, Mark) || strings.HasPrefix(head, "[end") || strings.HasPrefix(head, "[system]") {
@@ -170,8 +173,8 @@ var (
 	inline = append([]string{Mark}, tags...)
 )
 
-// protect puts a backslash behind each bracket that precedes one of words, also if there are
-// backslashes between them.
+// protect puts a backslash after each bracket that is followed by one of the given words. It does
+// so even if there are backslashes between the bracket and the word.
 func protect(text string, words []string) string {
 	return rewrite(text, words, func(slashes string) string { return slashes + `\` })
 }
@@ -210,7 +213,7 @@ func rewrite(text string, words []string, slashes func(string) string) string {
 	return b.String()
 }
 
-// beginsWith reports whether a text begins with one of words, in any case.
+// beginsWith reports whether a text begins with one of the given words. It ignores case.
 func beginsWith(text string, words []string) bool {
 	for _, w := range words {
 		if len(text) >= len(w) && strings.EqualFold(text[:len(w)], w) {

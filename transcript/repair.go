@@ -219,8 +219,8 @@ func (r *repair) rename(entries []Entry) {
 	}
 }
 
-// unused returns id at its first call, and afterwards a new id that no call
-// has.
+// unused returns the id itself when it is called with it for the first time. At later calls it
+// returns a new id that no call has.
 func (r *repair) unused(id string, taken map[string]bool) string {
 	r.seen[id]++
 	if r.seen[id] == 1 {
@@ -361,9 +361,8 @@ func (r *repair) adjacent(i, j int) bool {
 	return true
 }
 
-// loose returns entry i, whose results do not follow their calls, without them:
-// results that were placed behind their calls are left out, and the others become
-// text.
+// loose returns entry i without its results, which do not follow their calls. Results that were
+// placed behind their calls are left out, and the others become text.
 func (r *repair) loose(i int, e Entry) Entry {
 	role := e.Role
 	if role == RoleTool {

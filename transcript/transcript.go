@@ -10,8 +10,8 @@ import (
 // A SessionID names one conversation: the provider's own id if it has one.
 type SessionID string
 
-// ThreadName returns the name for Decode of a conversation that is identified
-// by thread instead of its first messages: the session's id ends in thread.
+// ThreadName returns a name to pass to Decode for a conversation that is identified by the id of a
+// thread, and not by its first messages. The session's id then ends in this id.
 func ThreadName(thread string) string { return "carrel:thread:" + thread }
 
 // A Session is a decoded conversation.

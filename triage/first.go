@@ -14,7 +14,7 @@ type First struct {
 	Admitted []Candidate // ordered by Fused, then by First, best first; ties go to the lower row
 	Tally    Tally
 
-	deep int // number of Admitted that pass two scores
+	deep int // number of rows in Admitted that the second pass scores
 	rows int // number of rows of the table
 	scan scan
 	eligible
@@ -166,8 +166,8 @@ func (f *First) admit() {
 	}
 }
 
-// smoothing is the constant of reciprocal rank fusion (Cormack, Clarke and
-// Büttcher, SIGIR 2009). The larger it is, the less the first ranks differ.
+// smoothing is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
+// The larger it is, the less the best ranks differ in their effect.
 const smoothing = 60
 
 // fuse sets the fused score of each admission and sorts the list by it.

@@ -29,7 +29,7 @@ type scan struct {
 	suspects []uint8        // classes that rank below Policy.Trust
 	bars     [noClass]int64 // by class: rows created at this time or before are not scored
 	best     best
-	step     int   // one group of step groups is in the sample; 0 without a sample
+	step     int   // the sample has every step-th group; 0 without a sample
 	equal    int64 // 1 while groups are judged in descending order, otherwise 0; see offer
 
 	sets  [numCodes][]byte // by code, except absent: the set of its rows, a bit for each
@@ -70,8 +70,8 @@ func (s *scan) run() {
 	}
 }
 
-// judge puts the rows of group k into the sets; crowded gets all rows that may enter. It
-// offers the rows above their bar to s.best.
+// judge puts the rows of group k into the sets. All rows that may enter go into the set of the code
+// crowded. It offers the rows above their bar to s.best.
 func (s *scan) judge(k int) {
 	g := &s.table.groups[k]
 	late := s.late(k, g)
@@ -103,7 +103,7 @@ func (s *scan) judge(k int) {
 	}
 }
 
-// late returns the set of the expired rows of group k, which is g.
+// late returns the set of the expired rows of the group g, which has the number k.
 func (s *scan) late(k int, g *group) uint64 {
 	switch {
 	case g.soonest >= s.after:

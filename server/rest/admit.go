@@ -19,7 +19,7 @@ import (
 // A call is the state of one HTTP request while it is answered.
 type call struct {
 	name   string // name of the operation
-	id     string // id of the request, which the log has, too
+	id     string // id of the request, also written to the log
 	engine *carrel.Engine
 	grant  *governance.Grant
 	scope  governance.Scope

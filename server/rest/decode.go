@@ -23,7 +23,7 @@ type reader struct {
 // body of many tiny elements would otherwise take many times its size in memory.
 const maxElements = 200_000
 
-// A decode reads the next value into a variable.
+// A decode reads the next JSON value from r into the variable v.
 type decode func(r *reader, v reflect.Value) error
 
 // decoders makes the decode function of each type once. It is used while routes are registered,
@@ -84,8 +84,8 @@ func document(d decode, data []byte, v reflect.Value) error {
 	return r.End()
 }
 
-// wrong returns an error which says that the next value must be want, such as "a string". If the
-// next value is not valid JSON, the error says that instead.
+// wrong returns an error which says that the next value must be of the kind that want describes,
+// such as "a string". If the next value is not valid JSON, the error says that instead.
 func (r *reader) wrong(want string) error {
 	at := r.Offset()
 	if _, err := r.Skip(); err != nil {

@@ -19,7 +19,7 @@ import (
 // these types with their comments in the source.
 const module = "github.com/carrel-dev/carrel/"
 
-// fieldsJSON is the file fields.json: a value of the type described, as JSON.
+// fieldsJSON is the content of the file fields.json, which has a value of the type "described" as JSON.
 //
 //go:embed fields.json
 var fieldsJSON []byte
@@ -27,7 +27,7 @@ var fieldsJSON []byte
 // described has the comments of the types in requests and results, by package and name. A test
 // extracts the comments from the source and fails if fields.json has others.
 type described struct {
-	Types  map[string]map[string]string `json:"types"`  // comments of each struct's fields by Go name; "" is the struct
+	Types  map[string]map[string]string `json:"types"`  // comments of each struct's fields by Go name; the key "" has the comment of the struct
 	Values map[string][]string          `json:"values"` // the constants of each string type
 }
 

@@ -123,8 +123,8 @@ func (f *scopeFeed) resume(since string, slack time.Duration) error {
 	return nil
 }
 
-// recent is how many sessions, the last updated ones, a feed checks first. If all of these have
-// changed, the feed checks all sessions.
+// recent is the number of sessions that a feed checks first: those that were updated last. If all
+// of these have changed, the feed checks all sessions.
 const recent = 256
 
 func (f *scopeFeed) next(ctx context.Context) ([]numberedEvent, error) {
@@ -184,8 +184,8 @@ func appendTimed(list []timed, id transcript.SessionID, entries []store.Entry) [
 	return list
 }
 
-// number sorts events by time and gives them ids. The time in an id is that of the newest event up
-// to the one with the id, so it never goes back.
+// number sorts events by time and gives them ids. The id of an event has the latest time among this
+// event and all events sent before it, so the times in ids never go back.
 func (f *scopeFeed) number(list []timed) []numberedEvent {
 	slices.SortStableFunc(list, func(a, b timed) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.Session, b.Session))

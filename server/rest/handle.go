@@ -34,7 +34,7 @@ type route[Req, Res any] struct {
 // A method is a method of the engine that does a job.
 type method[Req, Res any] = func(*carrel.Engine, context.Context, governance.Scope, *Req) (*Res, error)
 
-// handle makes the route of an operation that only reads. It panics at one that writes.
+// handle makes the route of an operation that only reads. It panics if the operation writes.
 func handle[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
 	if op.Writes() {
 		panic(fmt.Sprintf("rest: %s: it writes, and nobody says what is kept of its result", op.Name))
@@ -55,9 +55,9 @@ func newRoute[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]
 }
 
 // handleWrite makes the route of an operation that writes. If a request has an idempotency key, its
-// result is kept: bare first removes the content from the result, and when a request with the same
-// key comes, again restores content from the store. bare is nil if the result has only ids, names
-// and figures; again is nil if it restores nothing.
+// result is kept after the function bare has removed the content from it. When a request with the
+// same key comes, the function again restores the content from the store. The parameter bare is nil
+// if the result has only ids, names and figures, and again is nil if there is nothing to restore.
 func handleWrite[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res], bare func(*Res), again func(*again, *Req, *Res) error) *route[Req, Res] {
 	rt := newRoute(s, op, do)
 	rt.bare, rt.again = bare, again
@@ -72,13 +72,13 @@ func (rt *route[Req, Res]) content(bytes func(*Res) []byte) *route[Req, Res] {
 	return rt
 }
 
-// binds makes a route call bind, which sets the caller as the author in a request.
+// binds makes a route call the function bind, which sets the caller as the author in a request.
 func (rt *route[Req, Res]) binds(bind func(*Req, *governance.Grant)) *route[Req, Res] {
 	rt.bind = bind
 	return rt
 }
 
-// notes makes a route call note, which counts and traces its results.
+// notes makes a route call the function note, which counts and traces its results.
 func (rt *route[Req, Res]) notes(note func(*observation, *Res)) *route[Req, Res] {
 	rt.note = note
 	return rt
@@ -144,7 +144,8 @@ func isDry(req any) bool {
 	return f.IsValid() && f.Bool()
 }
 
-// deed returns the write of a request with an idempotency key.
+// deed returns the write that a request asks for, in a form that can be made once for its
+// idempotency key.
 func (rt *route[Req, Res]) deed(ctx context.Context, c *call, header http.Header, req *Req, writes bool) *deed {
 	return &deed{
 		do: func(ctx context.Context) (*response, []byte, bool) {

@@ -13,8 +13,9 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// settling is how long after the beginning of a write the node that makes it may still record the
-// outcome. A node that finds a write without an outcome reports it as lost only after this time.
+// settling is the time, from the beginning of a write, in which the node that makes the write may
+// still record the outcome. Another node that finds the write without an outcome reports it as lost
+// only after this time.
 const settling = 10 * time.Second
 
 // A ledger finds the writes of all nodes by their idempotency keys, which the nodes record in the
@@ -28,8 +29,8 @@ type ledger struct {
 	maxBytes int64
 }
 
-// over returns the deed d with a check of the shared store: if any node has made the write a
-// already, the returned deed does not make it again.
+// over returns the deed d with a check of the shared store: if any node has already made the write
+// with the key a, the returned deed does not make it again.
 func (l *ledger) over(a writeKey, asking digest.Digest, d *deed) *deed {
 	if l.Requests == nil || a.scope == "" {
 		return d
@@ -83,7 +84,8 @@ func (l *ledger) find(ctx context.Context, r *store.Request) (*store.Request, er
 	return there, err
 }
 
-// answer answers the request r, whose key the recorded request there has used before.
+// answer answers the request r from the recorded request in there, which has used the same key
+// before.
 func (l *ledger) answer(d *deed, r, there *store.Request) (res *response, outcome []byte, made bool) {
 	switch {
 	case !there.Asking.Equal(r.Asking):

@@ -20,7 +20,7 @@ type Limits struct {
 	Poll    time.Duration // interval at which an event stream looks for new events; 500 ms
 
 	Replays     int   // writes remembered by idempotency key; 10 000
-	ReplayBytes int64 // bytes of their kept results; 16 MiB
+	ReplayBytes int64 // bytes of the kept results of these writes; 16 MiB
 }
 
 const mebibyte = 1 << 20
@@ -74,15 +74,17 @@ func (q *queue) take(ctx context.Context, n int64) (release func(), err error) {
 	return sync.OnceFunc(func() { q.sem.Release(n) }), nil
 }
 
-// A tally counts open streams for each credential, up to most.
+// A tally counts the open streams of each credential. The field most has the largest number that a
+// credential may have.
 type tally struct {
 	mu    sync.Mutex
 	most  int
 	count map[string]int
 }
 
-// take counts one more stream for the credential who; release removes it from the count. If who
-// already has the allowed number of streams, ok is false and nothing is counted.
+// take counts one more stream for the credential with the id in who; release removes it from the
+// count. If that credential already has the allowed number of streams, ok is false and nothing is
+// counted.
 func (t *tally) take(who string) (release func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

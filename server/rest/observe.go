@@ -40,7 +40,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(rec, r)
 }
 
-// catch recovers from a panic: it logs the stack and calls then. Call it with defer.
+// catch recovers from a panic: it logs the stack and calls the function then. Call it with defer.
 func (s *server) catch(c *call, then func()) {
 	p := recover()
 	if p == nil {

@@ -13,8 +13,8 @@ import (
 // kinds and figures. For each operation that writes, a function bare... removes the content of
 // its result, and a function ...Again restores it from the store, where purged content is gone.
 
-// An again has what a function ...Again needs to restore the result of a write, for a later request
-// with the same idempotency key.
+// An again has the values that the functions ending in Again, such as importAgain, need to restore
+// the result of a write for a later request with the same idempotency key.
 type again struct {
 	engine *carrel.Engine
 	ctx    context.Context //nolint:containedctx // it lives as long as one call
@@ -72,7 +72,8 @@ func discardAgain(a *again, _ *carrel.DiscardRequest, r *carrel.DiscardResult) e
 // bareContract removes the added statements, but keeps their number.
 func bareContract(r *carrel.AmendContractResult) { r.Added, r.Said = make([]string, len(r.Added)), nil }
 
-// contractAgain restores the added statements: the last of the first r.Total in the contract.
+// contractAgain restores the added statements from the contract. The write made the contract
+// r.Total statements long, so the added ones are the last of the first r.Total.
 func contractAgain(a *again, _ *carrel.AmendContractRequest, r *carrel.AmendContractResult) error {
 	lines, err := a.engine.Contract(a.ctx, a.scope, &carrel.SessionRequest{Session: r.Session})
 	if err != nil {
@@ -108,7 +109,7 @@ func acceptAgain(a *again, req *carrel.AcceptRequest, r *carrel.AcceptResult) er
 // bareArtifact removes all but the id.
 func bareArtifact(r *carrel.Artifact) { *r = carrel.Artifact{ID: r.ID} }
 
-// artifact sets r to the artifact with its id as the store has it now.
+// artifact sets r to the present state in the store of the artifact with the id r.ID.
 func (a *again) artifact(r *carrel.Artifact) error {
 	res, err := a.engine.Get(a.ctx, a.scope, &carrel.GetRequest{ID: string(r.ID), Info: true})
 	if err == nil {
@@ -167,7 +168,8 @@ func commitAgain(a *again, _ *carrel.CommitRequest, r *carrel.CommitResult) erro
 	return a.artifact(r.Artifact)
 }
 
-// bareAssemble removes the context, and of each artifact in it everything except the id.
+// bareAssemble removes the context. Of each artifact in the context, it removes everything except
+// the id.
 func bareAssemble(r *carrel.AssembleResult) {
 	r.Data, r.Warning = nil, ""
 	r.Used = slices.Clone(r.Used)

@@ -82,8 +82,8 @@ func (s *server) writeMetrics(w http.ResponseWriter, r *http.Request, c *call) {
 	send(w, r, &response{status: http.StatusOK, kind: typeMetrics, body: b.Bytes()})
 }
 
-// openAPI serves the document in the media type kind. It calls build, which encodes the document,
-// at the first request.
+// openAPI serves the document in the media type that kind names. At the first request it calls the
+// function build, which encodes the document.
 func (s *server) openAPI(kind string, build func() ([]byte, error)) func(http.ResponseWriter, *http.Request, *call) {
 	build = sync.OnceValues(build)
 	return func(w http.ResponseWriter, r *http.Request, c *call) {

@@ -104,8 +104,8 @@ func (d *deed) replay(k *keptWrite) *response {
 	return d.again(k.outcome)
 }
 
-// claim returns what is remembered of the write a. If nothing is, claim adds an entry for it and
-// mine is true: the caller has to make the write.
+// claim returns the entry of the write with the key a. If there is none, claim adds one and mine is
+// true: the caller has to make the write.
 func (rs *replays) claim(a writeKey, asking digest.Digest, now time.Time) (k *keptWrite, mine bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

@@ -32,8 +32,8 @@ type plan struct {
 	raw   *field  // the field whose bytes are the whole body, or nil
 }
 
-// newPlan returns the plan of an operation whose request is a struct of type t. It panics if the
-// type of a field cannot be written in a path or a query where the plan needs that.
+// newPlan returns the plan of an operation whose request is a struct of type t. It panics if a
+// field belongs in the path or the query, but has a type that cannot be written as text.
 func newPlan(op *ops.Operation, t reflect.Type, ds decoders) *plan {
 	p := new(plan)
 	fields := fieldsOf(t)
@@ -208,7 +208,8 @@ func setterOf(t reflect.Type) func(v reflect.Value, text string) bool {
 	return nil
 }
 
-// expected returns what a parameter of a type must be, for errors.
+// expected returns the words of an error text that say which values a parameter of type t may have,
+// such as "true or false".
 func expected(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
@@ -219,7 +220,8 @@ func expected(t reflect.Type) string {
 	return "a whole number"
 }
 
-// inBody adds the field and the line to err, an error of the decoder about body.
+// inBody returns err with the field and the line of the body that it is about, if it is an error of
+// the decoder.
 func inBody(body []byte, err error) error {
 	if e, ok := errors.AsType[*rawjson.Error](err); ok {
 		return &refusal{kind: api.Request, field: e.Path, line: transcript.LineOf(body, e.Offset), detail: e.Error(), hint: e.Hint}

@@ -61,7 +61,7 @@ func etag(body []byte) string { return strconv.Quote(digest.Of(body).String()) }
 // patience is the longest time to send a response or one event.
 const patience = 2 * time.Minute
 
-// extend sets the write deadline to patience from now, however long the job took.
+// extend allows the response the time patience from now on, however long the job took.
 func extend(w http.ResponseWriter) {
 	deadline := time.Now().Add(patience) //nolint:forbidigo // sockets go by the clock of the machine
 	// A writer without deadlines returns an error, which does not matter.

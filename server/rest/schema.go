@@ -179,8 +179,8 @@ func (r *registry) parameter(f *field) *huma.Schema {
 	return &s
 }
 
-// schemaNames has the names in the document of structs that have other names in Go. Clients are
-// generated from the names in the document, so these stay when a Go type is renamed.
+// schemaNames has the structs that the document calls by another name than their Go name. Clients
+// are generated from the names in the document, so these stay when a Go type is renamed.
 var schemaNames = sync.OnceValue(func() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[api.ContractResult]():   "ContractStatements",
@@ -200,8 +200,8 @@ var schemaNames = sync.OnceValue(func() map[reflect.Type]string {
 })
 
 // schemaName returns the name of a struct in the document: the name in schemaNames if it has one
-// there, and otherwise its Go name after the name of its package. The packages carrel, api and rest
-// are not named.
+// there, and otherwise the name of its package followed by its Go name. For the packages carrel,
+// api and rest, the name of the package is left out.
 func schemaName(t reflect.Type) string {
 	if name, ok := schemaNames()[t]; ok {
 		return name

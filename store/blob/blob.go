@@ -32,32 +32,32 @@ import (
 // ErrKey means that a key is invalid.
 var ErrKey = errors.New("invalid key of a blob")
 
-// A TroubleError means that a bucket cannot be used for a reason outside of Carrel. It says what to
-// do, and matches an error of package store.
+// A TroubleError means that a directory or a bucket cannot be used for a reason outside of Carrel.
+// It says what to do, and matches an error of package store.
 type TroubleError struct {
-	Place string // its address
+	Place string // address of the directory or the bucket
 	Kind  error  // such as store.ErrUnreachable
 	Next  string // what to try
-	Cause error  // of the system, the connection or the server; it does not match
+	Cause error  // error of the system, the connection or the server; errors.Is does not find it
 }
 
 func (e *TroubleError) Error() string {
 	return fmt.Sprintf("blobs in %s: %v: %s: %v", e.Place, e.Kind, e.Next, e.Cause)
 }
 
-// Unwrap returns the kind, and not the cause: a directory that does not exist is no blob that does
-// not exist.
+// Unwrap returns the kind, and not the cause. If the directory is missing, the cause matches
+// fs.ErrNotExist, which would mean here that only the blob is missing.
 func (e *TroubleError) Unwrap() error { return e.Kind }
 
-// A Keeper keeps blobs: a directory, or a bucket of S3.
+// A Keeper keeps blobs in one place, such as a directory or a bucket of S3.
 type Keeper interface {
-	// Put writes a blob durably: it is kept although the process dies or power fails. Only when
-	// it is complete can Get find it. Under a key that exists Put may write again the same bytes,
-	// after an answer that was lost.
+	// Put writes a blob durably: the blob is kept even if the process dies or power fails. Get
+	// finds it only when it is complete. Put may be called again with the same key and the same
+	// bytes, because the answer to the first call may have been lost.
 	Put(ctx context.Context, key string, body []byte) error
 
-	// Get returns a blob. It reads at most one byte more than most, so that a caller who knows
-	// the size notices a blob that is too long.
+	// Get returns a blob. It reads at most most+1 bytes, so that a caller who knows the size
+	// notices a blob that is too long.
 	Get(ctx context.Context, key string, most int64) ([]byte, error)
 
 	// Drop deletes a blob, all of its versions, and what an unfinished Put has left of it. It
@@ -71,7 +71,7 @@ type Keeper interface {
 	String() string
 }
 
-// CheckKey returns an [ErrKey] if a key is invalid.
+// CheckKey returns [ErrKey] if a key is invalid.
 func CheckKey(key string) error {
 	if len(key) > 200 {
 		return ErrKey
@@ -84,13 +84,13 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// isOther reports whether a key cannot have a character.
+// isOther reports whether the character r is not allowed in a part of a key.
 func isOther(r rune) bool {
 	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 	return !letter && (r < '0' || '9' < r) && r != '-' && r != '_'
 }
 
-// ReadAtMost reads r to its end, but at most one byte more than most. It is for drivers.
+// ReadAtMost reads r to its end, but at most most+1 bytes. It is for drivers.
 func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, min(most, 1<<30)+bytes.MinRead))
 	_, err := b.ReadFrom(io.LimitReader(r, most+1))

@@ -71,7 +71,7 @@ func New(s store.Store, grant *governance.Grant, now func() time.Time) store.Sto
 	return g
 }
 
-// may returns an error unless the grant has each permission of all in a scope. If the scope is
+// may returns an error unless the grant has all the given permissions in a scope. If the scope is
 // empty, which no pattern matches, the grant must have every permission in every scope.
 func (g *guard) may(scope governance.Scope, all ...governance.Permission) error {
 	if scope == "" {
@@ -98,7 +98,7 @@ func (g *guard) checkActor(scope governance.Scope, e *store.Entry) error {
 	return fmt.Errorf("entry %s has the actor %q, not that of the grant: %w", e.ID, e.Actor, denied)
 }
 
-// reading yields the values of list if the grant allows reading in a scope.
+// reading yields the values of the function list if the grant allows reading in a scope.
 func reading[T any](g *guard, scope governance.Scope, list func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if err := g.may(scope, governance.Read); err != nil {

@@ -55,8 +55,8 @@ func (g *guard) Update(ctx context.Context, scope governance.Scope, u *store.Upd
 }
 
 // before returns the artifact that a write replaces, or nil for a new one. It fails with
-// ErrConflict unless the artifact is at the version w.At. The store checks this version
-// again, so it replaces the artifact that before has returned, or fails.
+// ErrConflict unless the artifact is at the version w.At. The store checks this version again, so
+// the write either replaces the artifact that before has returned, or fails.
 func (g *guard) before(ctx context.Context, scope governance.Scope, w *store.Write) (*store.Artifact, error) {
 	if w.At == 0 || w.ID == "" { // the store refuses a write without an id
 		return nil, nil
@@ -77,8 +77,8 @@ func (g *guard) before(ctx context.Context, scope governance.Scope, w *store.Wri
 	}
 }
 
-// ofWrite returns the permissions that a write needs besides [governance.Write]. before
-// is the artifact that it replaces, or nil for a new one; op is the operation of the
+// ofWrite returns the permissions that a write needs besides [governance.Write]. The parameter
+// before is the artifact that the write replaces, or nil for a new one; op is the operation of the
 // update's entry.
 func ofWrite(before *store.Artifact, w *store.Write, op string) []governance.Permission {
 	if before == nil {

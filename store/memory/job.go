@@ -17,7 +17,7 @@ type jobKey struct {
 	name  string
 }
 
-// A job is a stored job, with the time until which the process with its mark has it.
+// A job is a stored job. The process with its mark has it until the time in until.
 type job struct {
 	store.Job
 	until time.Time

@@ -133,9 +133,9 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 	return at + 1, nil
 }
 
-// admitText returns an error if cells, edges or an entry cannot be added. It
-// changes nothing. known returns ErrNotFound for the first of ids that is
-// neither stored nor among cells; what names the record that refers to ids.
+// admitText returns an error if cells, edges or an entry cannot be added. It changes nothing. The
+// returned function known fails with ErrNotFound at the first of the given ids that is neither
+// stored nor the id of a new cell; its argument what names the record that refers to the ids.
 func (sp *space) admitText(cells []store.Cell, edges []store.Edge, entry string) (known func(what string, ids ...store.CellID) error, err error) {
 	if sp.entries[entry] {
 		return nil, fmt.Errorf("entry %s already exists", entry)

@@ -41,7 +41,7 @@ const (
 	dropTime = 2 * time.Minute
 )
 
-// dropsAtOnce is the number of blobs after which a process keeps its job.
+// dropsAtOnce is the number of blobs that DropLoose drops before it extends the time of its job.
 const dropsAtOnce = 50
 
 // DropLoose implements [Dropper].

@@ -63,8 +63,8 @@ type Options struct {
 	// purged: both fail with a [store.AwayError].
 	Place blob.Keeper
 
-	// Least is the size in bytes from which on a body goes to the place. The default is
-	// [DefaultLeast].
+	// Least is the size in bytes of the smallest body that is kept in the place. The default
+	// is [DefaultLeast].
 	Least int
 }
 
@@ -76,8 +76,8 @@ type Wrapped interface {
 
 // A Dropper is the role of a store from [New] that drops blobs.
 type Dropper interface {
-	// DropLoose deletes the blobs of a scope that no cell refers to, and returns how many. Another
-	// process that does the same at that time is a [store.ErrTaken].
+	// DropLoose deletes the blobs of a scope that no cell refers to, and returns how many. It
+	// fails with [store.ErrTaken] while another process does the same.
 	DropLoose(ctx context.Context, scope governance.Scope) (int, error)
 }
 
@@ -85,7 +85,7 @@ type Dropper interface {
 // [store.ErrCorrupt].
 type DamageError struct {
 	Cell    store.CellID
-	Blob    string // its key in the place
+	Blob    string // key of the blob in the place
 	Place   string
 	Missing bool
 }
@@ -106,10 +106,10 @@ type offloaded struct {
 
 	place blob.Keeper // or nil
 	least int
-	age   time.Duration // Age; only tests set another
+	age   time.Duration // the constant Age, except in tests
 }
 
-// A shared is an offloaded of a database with the role [store.Requests].
+// A shared is an offloaded whose database has the role [store.Requests].
 type shared struct {
 	*offloaded
 	store.Requests
@@ -128,7 +128,8 @@ func New(db Wrapped, o *Options) store.Database {
 	return s
 }
 
-// keyOf returns the key in the place of a blob.
+// keyOf returns the key of a blob in the place: the key from the store, and before it the scope in
+// a form that is valid in keys.
 func keyOf(scope governance.Scope, key store.BlobKey) string {
 	sum := sha256.Sum256([]byte(scope))
 	return hex.EncodeToString(sum[:16]) + "/" + string(key)
@@ -183,7 +184,8 @@ func (s *offloaded) AddCells(ctx context.Context, scope governance.Scope, cells 
 	return s.writing(ctx, scope, cells, func(cells []store.Cell) error { return s.Wrapped.AddCells(ctx, scope, cells, edges) })
 }
 
-// large reports whether a cell goes to the place, or has a blob that this package has not written.
+// large reports whether the body of one of the cells belongs in the place, or whether a cell has a
+// blob already.
 func (s *offloaded) large(cells []store.Cell) bool {
 	for i := range cells {
 		if s.place != nil && len(cells[i].Body) >= s.least || cells[i].Blob != "" {
@@ -221,7 +223,8 @@ func (s *offloaded) writing(ctx context.Context, scope governance.Scope, cells [
 	return err
 }
 
-// put writes the blobs of cells, reads each back, and compares it with the commitment.
+// put writes the blobs of cells. It reads each blob back, and checks it against the commitment of
+// the cell. The cells in away are the same cells with the keys of the blobs in place of the bodies.
 func (s *offloaded) put(ctx context.Context, scope governance.Scope, cells, away []store.Cell) error {
 	for i := range away {
 		c := away[i]
@@ -241,9 +244,9 @@ func (s *offloaded) put(ctx context.Context, scope governance.Scope, cells, away
 // giveUpTime is how long giveUp tries.
 const giveUpTime = 10 * time.Second
 
-// giveUp drops the blobs of a write that failed, even if ctx has ended. It leaves alone those of a
-// write that was made all the same, because they are not loose. What it cannot drop is left to
-// DropLoose.
+// giveUp drops the blobs of a write that failed, even if ctx has ended. If the write was made
+// although it reported an error, its blobs are not loose, and giveUp does not drop them. A blob
+// that it cannot drop is left to DropLoose.
 func (s *offloaded) giveUp(ctx context.Context, scope governance.Scope, keys []store.BlobKey) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTime)
 	defer cancel()
@@ -264,8 +267,8 @@ func (s *offloaded) drop(ctx context.Context, scope governance.Scope, keys []sto
 	return len(keys), s.ForgetBlobs(ctx, scope, keys)
 }
 
-// purgeable returns an error if the blobs of cells to purge cannot be deleted now, and whether there
-// are any.
+// purgeable reports whether any of the cells to purge has a blob. It returns an error if the blobs
+// cannot be deleted now.
 func (s *offloaded) purgeable(ctx context.Context, scope governance.Scope, ids []store.CellID) (blobs bool, err error) {
 	if len(ids) == 0 {
 		return false, nil
@@ -282,7 +285,8 @@ func (s *offloaded) purgeable(ctx context.Context, scope governance.Scope, ids [
 	return true, s.place.Ready(ctx)
 }
 
-// dropAfter deletes the blobs that an update has purged, unless the update failed with err.
+// dropAfter deletes the blobs of cells that an update has purged. If the update failed, it only
+// returns the error err of the update.
 func (s *offloaded) dropAfter(ctx context.Context, scope governance.Scope, err error, purged bool) error {
 	if err != nil || !purged {
 		return err
@@ -297,8 +301,8 @@ func (s *offloaded) dropAfter(ctx context.Context, scope governance.Scope, err e
 	return nil
 }
 
-// Cells implements [store.Cells]. A cell that is purged while its blob is read is a
-// [store.GoneError].
+// Cells implements [store.Cells]. It yields a [store.GoneError] for a cell that is purged while its
+// blob is read.
 func (s *offloaded) Cells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
 	return func(yield func(*store.Cell, error) bool) {
 		for rest := ids; ; {
@@ -325,7 +329,7 @@ func (s *offloaded) Cells(ctx context.Context, scope governance.Scope, ids []sto
 	}
 }
 
-// away returns a cell with its body from its blob.
+// away reads the blob of the cell c, and returns a copy of the cell that has the body and no blob.
 func (s *offloaded) away(ctx context.Context, scope governance.Scope, c *store.Cell) (*store.Cell, error) {
 	body, err := s.body(ctx, scope, c)
 	if errors.Is(err, store.ErrCorrupt) {

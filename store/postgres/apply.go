@@ -61,7 +61,8 @@ const (
 	deleteRewrites = `DELETE FROM rewrite WHERE scope = $1 AND session_id = $2`
 )
 
-// A change is a [store.Change] in an attempt to write it, with the arguments of its Apply.
+// A change has a [store.Change] and the other arguments of the call of Apply, for one attempt to
+// write it.
 type change struct {
 	scope   governance.Scope
 	id      transcript.SessionID
@@ -103,7 +104,7 @@ func (s *database) write(ctx context.Context, scope governance.Scope, f func(t *
 	return err
 }
 
-// apply adds the statements of a change.
+// apply adds the statements that write a change.
 func (t *tx) apply(j *change) error {
 	if err := t.lock(j); err != nil {
 		return err

@@ -36,14 +36,14 @@ const (
 	selectCellBlobs    = `SELECT cell_id, blob FROM cell_blob WHERE scope = $1 AND cell_id = ANY ($2)`
 	selectAllCellBlobs = `SELECT cell_id, blob FROM cell_blob WHERE scope = $1`
 
-	// blobOf is the blob of a row of the table cell with the alias c. Nearly all rows have a body,
-	// so that it is not looked up.
+	// blobOf is the expression for the blob of a row of the table "cell", which has the alias c. It
+	// looks the blob up only if the row has no body, which is rare.
 	blobOf = `CASE WHEN c.len = 0 THEN (SELECT b.blob FROM cell_blob b WHERE b.scope = $1 AND b.cell_id = c.cell_id) END`
 )
 
-// takeBlobs adds a statement that makes the blobs of cells their own. After a flush, taken returns
-// ErrConflict if a blob is not reserved. The row is locked until the transaction ends, so that no
-// other node drops the blob meanwhile.
+// takeBlobs adds a statement that takes the reserved blobs of cells, which are then no longer
+// loose. After a flush, the function taken returns ErrConflict if a blob is not reserved. The rows
+// of the blobs are locked until the transaction ends, so that no other node drops a blob meanwhile.
 func (t *tx) takeBlobs(scope governance.Scope, cells []store.Cell) (taken func() error) {
 	keys := store.BlobsOf(cells)
 	if len(keys) == 0 {
@@ -59,7 +59,7 @@ func (t *tx) takeBlobs(scope governance.Scope, cells []store.Cell) (taken func()
 	}
 }
 
-// addCellBlobs adds a statement that refers cells to their blobs.
+// addCellBlobs adds a statement that records the blob of each cell that has one.
 func (t *tx) addCellBlobs(scope governance.Scope, cells []store.Cell) {
 	var ids, keys [][]byte
 	for i := range cells {

@@ -93,7 +93,7 @@ func (t *tx) record(scope governance.Scope, calls []store.Call) error {
 	return nil
 }
 
-// sameCall reports whether there, a stored call, has the values that recording c would write.
+// sameCall reports whether the stored call in there has the values that recording c would write.
 func sameCall(c, there *store.Call) bool {
 	if c.State == store.CallIntent {
 		return c.Session == there.Session && millis(c.Begun) == millis(there.Begun) && bytes.Equal(c.Intent, there.Intent)

@@ -47,7 +47,8 @@ const cellsAtOnce = 64
 // cellPurged is the state of a purged cell.
 const cellPurged = "purged"
 
-// addCells adds statements that write cells, each within the limits of a statement.
+// addCells adds statements that write cells. Each statement has at most rowsAtOnce cells, and at
+// most bytesAtOnce bytes of bodies unless a single body is longer.
 func (t *tx) addCells(scope governance.Scope, cells []store.Cell) {
 	for len(cells) > 0 {
 		var ids, commitments, salts, bodies [][]byte
@@ -112,7 +113,7 @@ type cellRow struct {
 	state                  string
 	commitment, salt, body []byte
 	blob                   store.BlobKey // of the body, or empty
-	given                  bool          // whether cell has returned its body
+	given                  bool          // whether the method cell of database has returned this body already
 }
 
 func (s *database) cells(ctx context.Context, scope governance.Scope, ids []store.CellID) (map[store.CellID]*cellRow, error) {

@@ -71,7 +71,7 @@ func (s *database) RevokeCredential(ctx context.Context, id string, at time.Time
 	}))
 }
 
-// credential returns the credential with an id by a query, or ErrNotFound.
+// credential runs a query for the credential with an id and returns the result, or ErrNotFound.
 func (t *tx) credential(id, query string) (*store.Credential, error) {
 	var found []store.Credential
 	t.rows(each(&found, scanCredential), query, raw(id))

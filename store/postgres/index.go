@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// goneAtMost is how many dead docs (docs of replaced blocks) the segments of a scope may have
-// before they are rewritten without them.
+// goneAtMost is how many dead docs (docs of replaced blocks) the segments of a scope may have. If
+// there are more, the segments are rewritten without the dead docs.
 const goneAtMost = 500
 
 const (
@@ -127,7 +127,8 @@ func (t *tx) applyIndex(j *change) error {
 	return nil
 }
 
-// extend adds the segment of a change, and merges it with the segments before it if that is due.
+// extend adds the segment of a change. If several of the last segments have about the same size, it
+// merges them into one.
 func (t *tx) extend(j *change, x *index, replaced []int64) error {
 	if len(replaced) > 0 {
 		t.do("index", insertGone, raw(j.scope), replaced)
@@ -193,7 +194,8 @@ func (t *tx) addSegment(scope governance.Scope, x *index, s *postings.Segment) {
 	}
 }
 
-// sweep rewrites each segment that has one of docs or a dead doc, and leaves these docs out.
+// sweep removes the given docs and all dead docs from the index. It rewrites each segment that has
+// one of them.
 func (t *tx) sweep(scope governance.Scope, x *index, docs []int64) error {
 	without := make(map[int64]bool, len(docs)+len(x.gone))
 	for _, doc := range slices.Concat(docs, x.gone) {
@@ -212,9 +214,9 @@ func (t *tx) sweep(scope governance.Scope, x *index, docs []int64) error {
 	return nil
 }
 
-// join merges old, which are consecutive segments, and added, which may be nil, into one segment
-// without docs and without dead docs. It marks the old segments for deletion. It fails if one of
-// them is damaged.
+// join merges the consecutive segments in old, and the segment added unless it is nil, into one
+// segment. It leaves out the docs that are listed in docs, and dead docs. It marks the old segments
+// for deletion, and fails if one of them is damaged.
 func (t *tx) join(scope governance.Scope, x *index, old []*segment, docs []int64, added *postings.Segment) (*postings.Segment, error) {
 	var keys []int64
 	for _, g := range old {
@@ -297,7 +299,7 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 	})
 }
 
-// pagesOf returns the pages of segments that can have one of words.
+// pagesOf returns the pages of segments that can have one of the given words.
 func (t *tx) pagesOf(scope governance.Scope, segments []*segment, words []string) (map[pageKey][]byte, error) {
 	bodies := make(map[pageKey][]byte)
 	var keys, pages []int64

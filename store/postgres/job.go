@@ -27,8 +27,8 @@ const (
 )
 
 // fence adds a statement that locks the job in the transaction's context, if the context has a job
-// of the scope. After a flush, fenced returns ErrTaken if the job is no longer recorded with its
-// mark. Otherwise no other process can take the job until the transaction ends.
+// of the scope. After a flush, the function fenced returns ErrTaken if the job is no longer
+// recorded with its mark. Otherwise no other process can take the job until the transaction ends.
 func (t *tx) fence(scope governance.Scope) (fenced func() error) {
 	j := store.JobFrom(t.ctx, scope)
 	if j == nil {
@@ -44,7 +44,7 @@ func (t *tx) fence(scope governance.Scope) (fenced func() error) {
 	}
 }
 
-// jobsInto returns a function that adds each row as a job of the scope to list.
+// jobsInto returns a function that reads a row as a job of the scope and appends the job to *list.
 func jobsInto(list *[]store.Job, scope governance.Scope) func(pgx.Rows) error {
 	return each(list, func(rows pgx.Rows) (store.Job, error) {
 		j := store.Job{Scope: scope}
@@ -53,8 +53,9 @@ func jobsInto(list *[]store.Job, scope governance.Scope) func(pgx.Rows) error {
 	})
 }
 
-// ofJob runs a transaction with the steps of f, and returns the job as it is recorded after them, or
-// nil if it is not. It fails with ErrTaken if the job is recorded with another mark.
+// ofJob runs a transaction with the steps that f adds, and then reads the job. It returns the
+// recorded job, or nil if none is recorded. It fails with ErrTaken if the job is recorded with
+// another mark.
 func (s *database) ofJob(ctx context.Context, j *store.Job, f func(t *tx)) (*store.Job, error) {
 	var found []store.Job
 	err := s.transact(ctx, in(j.Scope), writing, func(t *tx) error {

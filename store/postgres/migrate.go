@@ -37,7 +37,7 @@ func migrations() ([]migration, error) {
 }
 
 const (
-	// Row 0 names the program that owns the table. A migration locks it.
+	// Row 0 names the program that owns the table. Every migration locks this row.
 	createMigrations = `
 		CREATE TABLE IF NOT EXISTS migration (version BIGINT PRIMARY KEY, name TEXT NOT NULL);
 		INSERT INTO migration (version, name) VALUES (0, 'carrel') ON CONFLICT DO NOTHING`
@@ -145,7 +145,7 @@ func (s *database) migrateOnce(ctx context.Context, tx pgx.Tx) (done bool, err e
 }
 
 const (
-	// All tables with a column scope, with their row-level security: whether it is on, whether
+	// All tables with a column "scope", with their row-level security: whether it is on, whether
 	// it binds the owner, whether the current role is the owner, and the number of policies.
 	selectWalls = `
 		SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity, pg_has_role(c.relowner, 'MEMBER'),
@@ -164,14 +164,14 @@ const (
 		SELECT substr(decode(s, 'hex'), 2 + get_byte(decode(s, 'hex'), 0)) FROM (SELECT current_setting('carrel.scope') AS s) AS setting`
 )
 
-// A walled is a table with a column scope, and its row-level security.
+// A walled describes the row-level security of a table with a column "scope".
 type walled struct {
 	Name           string
 	On, Force, Own bool
 	Policies       int
 }
 
-// wall adds row-level security to the tables with a column scope that have none yet.
+// wall adds row-level security to those tables with a column "scope" that do not have it yet.
 func wall(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, selectWalls)
 	if err != nil {

@@ -63,7 +63,8 @@ func list[T any](ctx context.Context, s *database, scope governance.Scope, f fun
 	return yielding(func() ([]T, error) { return read(ctx, s, scope, f) })
 }
 
-// yielding yields the values that read returns. It calls read when the iteration begins.
+// yielding yields the values that the function read returns. It calls read when the iteration
+// begins.
 func yielding[T any](read func() ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		all, err := read()
@@ -79,7 +80,7 @@ func yielding[T any](read func() ([]T, error)) iter.Seq2[T, error] {
 	}
 }
 
-// each returns a function that appends the value of a row, as scan returns it, to all.
+// each returns a function that reads a row with the function scan and appends the value to *all.
 func each[T any](all *[]T, scan func(rows pgx.Rows) (T, error)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		value, err := scan(rows)
@@ -125,8 +126,8 @@ func (s *database) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[
 	})
 }
 
-// ofSession reads a list of a session, or returns ErrNotFound if the session does not exist. add
-// adds the queries for the list.
+// ofSession reads a list of a session, or returns ErrNotFound if the session does not exist. The
+// function add adds the queries that append the values of the list to *all.
 func ofSession[T any](ctx context.Context, s *database, scope governance.Scope, id transcript.SessionID, add func(t *tx, all *[]T)) ([]T, error) {
 	var heads *[]*store.Head
 	all, err := read(ctx, s, scope, func(t *tx) (*[]T, error) {
@@ -169,7 +170,8 @@ func collectCells(cells map[transcript.BlockID][]store.CellID) func(pgx.Rows) er
 	}
 }
 
-// scanBlock returns a function that returns the block in a row. cells has the cells of each block.
+// scanBlock returns a function that returns the block in a row. The map cells has the cells of each
+// block.
 func scanBlock(cells map[transcript.BlockID][]store.CellID) func(pgx.Rows) (*store.Block, error) {
 	return func(rows pgx.Rows) (*store.Block, error) {
 		var b store.Block

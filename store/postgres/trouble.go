@@ -161,8 +161,8 @@ func isConflict(err error) bool {
 // isTaken reports whether an error is a violation of a unique key.
 func isTaken(err error) bool { return codeOf(err) == codeUnique }
 
-// explainWrite adds what, the name of the record being written, to err. It turns a violated foreign
-// key into an ErrNotFound, and a violated unique key into a takenError.
+// explainWrite adds the text what, which names the record being written, to err. It turns a
+// violated foreign key into an ErrNotFound, and a violated unique key into a takenError.
 func explainWrite(err error, what string) error {
 	if what == "" {
 		return err

@@ -29,7 +29,7 @@ const (
 type place *governance.Scope
 
 // noScope is the place of a transaction without a scope. It can use only the tables that have no
-// column scope.
+// column "scope".
 var noScope place
 
 func in(scope governance.Scope) place { return &scope }
@@ -40,9 +40,9 @@ func in(scope governance.Scope) place { return &scope }
 const (
 	setWaits = `SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', '60000', true)`
 
-	// All queries read by a key, and those with a limit in the order of a key. Without these
-	// settings, a planner with statistics from when the tables were empty would scan whole
-	// tables, or read all rows of a word and sort them.
+	// Every query finds its rows by a key, and a query with a limit reads them in the order of a
+	// key. Without these settings, a planner with statistics from when the tables were empty would
+	// scan whole tables, or read all rows of a word and sort them.
 	setByKey = `, set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
 	setScope = `, set_config('carrel.scope', $2, true)`
 )
@@ -73,22 +73,23 @@ type step struct {
 	one  []any                // destinations of the only row, or nil
 }
 
-// A tx is a transaction. It collects steps and sends them together, in one round trip, with
-// [tx.flush] and at its end. The commit is in the last round trip, so a transaction that decides by
-// rows that it reads must flush before.
+// A tx is a transaction. It collects steps, and sends all collected ones in one round trip when
+// [tx.flush] is called and when the transaction ends. The last round trip contains the commit, so a
+// transaction that needs the results of its queries must call flush to get them.
 type tx struct {
 	ctx   context.Context
 	s     *database
 	conn  *pgx.Conn
 	steps []step
 
-	// again says that it is unknown whether an earlier attempt at the transaction was committed.
-	// If it was, its journal entry has the mark, a random value that all attempts share.
+	// again is true if it is unknown whether an earlier attempt at the transaction was
+	// committed. If it was, its journal entry has the mark, a random value that all attempts
+	// share.
 	again bool
 	mark  []byte
 }
 
-// do adds a statement that returns no rows. what names the written record in errors.
+// do adds a statement that returns no rows. The text what names the written record in errors.
 func (t *tx) do(what, sql string, args ...any) {
 	t.steps = append(t.steps, step{sql: sql, args: args, what: what})
 }
@@ -156,7 +157,7 @@ func (s *step) read(results pgx.BatchResults) error {
 	return rows.Err()
 }
 
-// lastWait is how long a transaction waits for its end when its context has ended.
+// lastWait is how long the end of a transaction that writes may take if its context has ended.
 const lastWait = 30 * time.Second
 
 // The first and the longest pause before a transaction is repeated.
@@ -195,8 +196,8 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 	}
 }
 
-// attempt runs a transaction once. If it fails with unknown set, the transaction may have been
-// committed.
+// attempt runs a transaction once. If it returns an error and unknown is true, the transaction may
+// have been committed.
 func (s *database) attempt(ctx context.Context, at place, how mode, again bool, mark []byte, f func(t *tx) error) (unknown bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -296,7 +297,7 @@ var _ pgtype.BytesScanner = target[string]{}
 // to returns a destination for a column with a name or a text.
 func to[T ~string](p *T) pgtype.BytesScanner { return target[T]{p} }
 
-// column returns a function that appends the name in the only column of a row to all.
+// column returns a function that appends the name in the only column of a row to *all.
 func column[T ~string](all *[]T) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var value T
@@ -306,7 +307,7 @@ func column[T ~string](all *[]T) func(pgx.Rows) error {
 	}
 }
 
-// numbers returns a function that appends the number in the only column of a row to all.
+// numbers returns a function that appends the number in the only column of a row to *all.
 func numbers(all *[]int64) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var value int64
@@ -338,5 +339,5 @@ func maybeTime(millis *int64) time.Time {
 	return timeOf(*millis)
 }
 
-// about formats the name of a record for the field what of a step.
+// about formats the name of a record, for the field "what" of a step.
 func about(format string, args ...any) string { return fmt.Sprintf(format, args...) }

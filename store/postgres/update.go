@@ -56,18 +56,18 @@ const (
 	insertOutcome = `INSERT INTO outcome (scope, version, manifest, actor, time, data) VALUES ($1, $2, $3, $4, $5, $6)`
 )
 
-// An update is a [store.Update] in an attempt to write it.
+// An update has a [store.Update] and the values for one attempt to write it.
 type update struct {
 	scope governance.Scope
 	u     *store.Update
-	words [][][]byte // wordsOf each entry of u.Index
+	words [][][]byte // for each entry of u.Index, the result of wordsOf
 
 	version  int64                      // new version
 	places   map[store.ArtifactID]int64 // positions of all artifacts that the update names
-	versions map[store.ArtifactID]int64 // versions of those that exist
+	versions map[store.ArtifactID]int64 // versions of those of these artifacts that exist
 	contents []int64                    // positions of artifacts whose content is purged
 	manifest int64                      // version of the manifest of the outcome
-	there    map[store.CellID]bool      // cells to purge that exist
+	there    map[store.CellID]bool      // has those of the cells to purge that exist
 }
 
 // Update implements [store.Artifacts].
@@ -114,7 +114,7 @@ func wordsOf(text string) [][]byte {
 	return raws(slices.Sorted(maps.Keys(seen)))
 }
 
-// update adds the statements of an update.
+// update adds the statements that write an update.
 func (t *tx) update(j *update) error {
 	if err := t.look(j); err != nil {
 		return err
@@ -198,8 +198,8 @@ func (t *tx) look(j *update) error {
 	return errors.Join(j.admit(seq-added), taken())
 }
 
-// admit fails with ErrConflict if an artifact is not at the version that the update states. It gives
-// new artifacts the positions after last.
+// admit fails with ErrConflict if an artifact is not at the version that the update states. It
+// gives new artifacts the next positions after the position last.
 func (j *update) admit(last int64) error {
 	for i := range j.u.Artifacts {
 		a := &j.u.Artifacts[i]
@@ -261,7 +261,7 @@ func (t *tx) purge(j *update) error {
 	return nil
 }
 
-// forget adds statements that delete the index entries of the artifacts at places.
+// forget adds statements that delete the index entries of the artifacts at the given positions.
 func (t *tx) forget(j *update, places []int64) {
 	if len(places) > 0 {
 		t.do("words", deleteWords, raw(j.scope), places)

@@ -16,7 +16,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A change is a [store.Change] that waits to be written, with the arguments of its Apply.
+// A change has a [store.Change] that waits to be written, and the other arguments of the call of
+// Apply.
 type change struct {
 	ctx   context.Context
 	scope governance.Scope
@@ -27,7 +28,7 @@ type change struct {
 
 	segment *postings.Segment // index segment of c.Index; its ids are positions in c.Index
 
-	summed, retired bool                        // whether the stored session has a summary, a status
+	summed, retired bool                        // whether the stored session has a summary, and whether it has a status
 	items           int64                       // how many items the stored session has
 	fresh           map[transcript.BlockID]bool // blocks of c that a stored session does not have yet
 }
@@ -202,14 +203,14 @@ func (w *writer) applyBlocks(j *change) error {
 	return j.ctx.Err()
 }
 
-// A keptBlock is what is stored of a block before a change.
+// A keptBlock says whether a block is stored before a change, and whether the change moves it.
 type keptBlock struct {
 	there bool // the block is stored
 	stays bool // the change leaves it at its turn
 }
 
-// yield reads what is stored of a block, removes it from the imprint, and frees its turn if the
-// change moves it.
+// yield reads the stored state of a block, removes the block from the imprint of the list, and
+// frees its turn if the change moves it.
 func (w *writer) yield(j *change, b *store.Block, kept *keptBlock) error {
 	var old imprint
 	var turn int

@@ -177,8 +177,8 @@ func (v view) pickCells(emit func(*store.Artifact) error, base int64, cells []st
 	return v.pickDocs(emit, docs[:min(limit, len(docs))])
 }
 
-// docsAt returns the keys of the artifacts at the positions seqs of a scope, each once, in
-// order. It drops positions out of range.
+// docsAt returns the keys of the artifacts at the given positions of a scope, each once, in order.
+// It drops positions out of range.
 func docsAt(base int64, seqs []int64) (docs []int64) {
 	for _, seq := range slices.Compact(slices.Sorted(slices.Values(seqs))) {
 		if 0 < seq && seq <= placeMask {
@@ -188,7 +188,8 @@ func docsAt(base int64, seqs []int64) (docs []int64) {
 	return docs
 }
 
-// pickDocs emits the artifacts with the keys docs, without the missing ones.
+// pickDocs emits the artifacts with the given keys. It skips the keys of artifacts that do not
+// exist.
 func (v view) pickDocs(emit func(*store.Artifact) error, docs []int64) error {
 	for _, doc := range docs {
 		if err := v.artifacts(emit, selectArtifact, doc); err != nil {
@@ -214,8 +215,8 @@ func (s *database) Hits(ctx context.Context, scope governance.Scope, terms []str
 	return hits, nil
 }
 
-// places returns the positions of the newest artifacts after position after that match the FTS5
-// query match, at most most.
+// places returns the positions of the newest artifacts that match the FTS5 query in match and have
+// a position greater than after. It returns at most as many as most says.
 func (v view) places(match string, base, after int64, most int) (places []int64, err error) {
 	var list string
 	if err := v.row(selectHits, []any{match, base + after, base | placeMask, most}, &list); err != nil || list == "" {
@@ -278,7 +279,8 @@ func (v view) manifest(rows *sql.Rows) (*store.Manifest, error) {
 	return m, err
 }
 
-// collectUses returns a function that appends the artifact in a row to docs and ids.
+// collectUses returns a function that appends the key and the id of the artifact in a row to *docs
+// and *ids.
 func collectUses(docs *[]int64, ids *[]store.ArtifactID) func(rows *sql.Rows) error {
 	return func(rows *sql.Rows) error {
 		var doc int64

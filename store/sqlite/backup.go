@@ -40,8 +40,8 @@ func (s *database) Backup(ctx context.Context, path string) (err error) {
 	return s.probe(ctx, path)
 }
 
-// copyTo copies the database into the empty file at path. It uses a connection of its own,
-// because SQLite does not allow VACUUM INTO on a read-only one.
+// copyTo copies the database into the empty file at path. It uses a connection of its own, because
+// SQLite does not allow VACUUM INTO on a read-only connection.
 func (s *database) copyTo(ctx context.Context, path string) error {
 	db, err := connect(s.path, s.busy, s.how)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *database) probe(ctx context.Context, path string) error {
 // matches [store.ErrCorrupt].
 type damageError struct {
 	Path     string
-	Problems []string // of Check
+	Problems []string // problems that Check found
 }
 
 func (e *damageError) Error() string {
@@ -131,7 +131,7 @@ func Compare(ctx context.Context, backup, path string) (*Comparison, error) {
 	return c, nil
 }
 
-// A census has the figures of a store that Compare compares.
+// A census has the figures of one store. Compare compares the censuses of two stores.
 type census struct {
 	Inventory
 
@@ -190,7 +190,7 @@ func (c *census) read(ctx context.Context, conn *sql.Conn) error {
 	return eachOf(ctx, conn, collectNumbers(c.calls), selectCallNumbers)
 }
 
-// collectNumbers returns a function that adds the name and number in a row to into.
+// collectNumbers returns a function that adds the name and the number in a row to the map into.
 func collectNumbers(into map[string]int) func(*sql.Rows) error {
 	return func(rows *sql.Rows) error {
 		var name string
@@ -245,7 +245,8 @@ func Restore(ctx context.Context, backup, path string, force bool) (err error) {
 	return syncDir(dir)
 }
 
-// copyFile copies from to a new file of mode 0600 and flushes it to the disk.
+// copyFile copies the file from to the new file to, which gets mode 0600, and flushes it to the
+// disk.
 func copyFile(to, from string) (err error) {
 	src, err := os.Open(from)
 	if err != nil {

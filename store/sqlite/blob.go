@@ -23,7 +23,7 @@ const (
 		SELECT scope, blob, ` + millisNow + `, 1 FROM cell_blob WHERE scope = ?1 AND cell_id = ?2`
 	deleteCellBlob = `DELETE FROM cell_blob WHERE scope = ?1 AND cell_id = ?2`
 
-	// A row of loose_blob that somebody changed does not lead to a blob of a cell.
+	// Skips a row of loose_blob whose blob belongs to a cell: only damage makes such a row.
 	isLoose         = `NOT EXISTS (SELECT 1 FROM cell_blob c WHERE c.scope = l.scope AND c.blob = l.blob)`
 	selectLoose     = `SELECT blob FROM loose_blob l WHERE scope = ?1 AND (dropping = 1 OR since <= ` + millisNow + ` - ?2) AND ` + isLoose + ` ORDER BY blob`
 	dropBlob        = `UPDATE loose_blob AS l SET dropping = 1 WHERE scope = ?1 AND blob = ?2 AND ` + isLoose + ` RETURNING 1`
@@ -31,12 +31,13 @@ const (
 	selectCellBlob  = `SELECT cell_id, blob FROM cell_blob WHERE scope = ?1 AND cell_id = ?2`
 	selectCellBlobs = `SELECT cell_id, blob FROM cell_blob WHERE scope = ?1`
 
-	// blobOf is the blob of a row of the table cell with the alias c. Nearly all rows have a body,
-	// so that it is not looked up.
+	// blobOf is the expression for the blob of a row of the table "cell", which has the alias c. It
+	// looks the blob up only if the row has no body, which is rare.
 	blobOf = `CASE WHEN c.len = 0 THEN (SELECT b.blob FROM cell_blob b WHERE b.scope = c.scope AND b.cell_id = c.cell_id) END`
 )
 
-// takeBlob makes the blob of a cell that is written its own.
+// takeBlob records the reserved blob of a cell that is being written. The blob is then no longer
+// loose.
 func (w *writer) takeBlob(scope governance.Scope, c *store.Cell) error {
 	_, err := w.number(takeBlob, scope, c.Blob)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -48,7 +49,7 @@ func (w *writer) takeBlob(scope governance.Scope, c *store.Cell) error {
 	return err
 }
 
-// inBlobs makes a write with keys of blobs.
+// inBlobs calls f with each of the keys, in one transaction for writing.
 func (s *database) inBlobs(ctx context.Context, keys []store.BlobKey, f func(w *writer, key store.BlobKey) error) error {
 	err := s.submit(&job{ctx: ctx, rows: len(keys), write: func(w *writer) error {
 		for _, key := range keys {

@@ -200,7 +200,7 @@ func (s *database) callNamed(ctx context.Context, scope governance.Scope, filter
 	})
 }
 
-// calls emits the calls of a list until emit returns an error.
+// calls passes each call of a list to the function emit, until emit returns an error.
 func (v view) calls(scope governance.Scope, list *callList, emit func(*callRow) error) error {
 	var left int64 // number of calls still to come
 	if err := v.row(list.total, list.args, &left); err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -307,7 +307,8 @@ func (c *checker) checkCredentials() error {
 	}, selectCredentials)
 }
 
-// checkScopeSums reports each row of query: a scope and two numbers. problem is their format.
+// checkScopeSums reports a problem for each row of a query, which has a scope and two numbers. The
+// text in problem is the format of the numbers.
 func (c *checker) checkScopeSums(query, problem string) error {
 	return c.each(func(rows *sql.Rows) error {
 		var scope string
@@ -320,8 +321,8 @@ func (c *checker) checkScopeSums(query, problem string) error {
 	}, query)
 }
 
-// checkSums reports each row of query: a scope, a session and two numbers that differ. problem is
-// the format of the numbers.
+// checkSums reports a problem for each row of a query, which has a scope, a session, and two
+// numbers that differ. The text in problem is the format of the numbers.
 func (c *checker) checkSums(query, problem string) error {
 	return c.each(func(rows *sql.Rows) error {
 		var scope, session string
@@ -359,7 +360,7 @@ func (s *database) checkWords(ctx context.Context) (problems []string, err error
 }
 
 // compareWords returns the number of texts whose words in an index differ from those that were
-// written. query returns the recorded sum of words for each text.
+// written. The statement in query returns the recorded sum of words for each text.
 func compareWords(ctx context.Context, conn *sql.Conn, index, query string) (wrong int, err error) {
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf(createVocabulary, index)); err != nil {
 		return 0, err

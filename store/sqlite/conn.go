@@ -58,8 +58,8 @@ func (c *conn) each(f func(rows *sql.Rows) error, query string, args ...any) err
 	return c.eachUntil(context.Background(), f, query, args...)
 }
 
-// eachUntil is each, but ctx can interrupt it before the first row. That costs a goroutine, so
-// it is for statements that may take long to find the first row.
+// eachUntil does the same as each, but it ends if ctx ends before the first row is found. That
+// costs a goroutine, so it is for statements that may take long to find the first row.
 func (c *conn) eachUntil(ctx context.Context, f func(rows *sql.Rows) error, query string, args ...any) error {
 	stmt, err := c.prepare(query) //nolint:sqlclosecheck // it is kept until Close
 	if err != nil {
@@ -85,8 +85,9 @@ func (c *conn) forget() error {
 // Close closes the prepared statements and the connection.
 func (c *conn) Close() error { return errors.Join(c.forget(), c.Conn.Close()) }
 
-// A pool has the connections for reading. It opens as many as are needed at once and keeps up
-// to most of them when they are free; take returns the one that was used last.
+// A pool has the connections for reading. It opens as many as are used at the same time. When they
+// are no longer used, it keeps some of them open: at most as many as the field most says. The
+// method take returns the one that was used last.
 type pool struct {
 	db   *sql.DB
 	most int // the number of free connections to keep

@@ -128,7 +128,8 @@ func (r record) imprint() imprint {
 	return imprint(sum[:imprintSize])
 }
 
-// imprintWith returns the imprint of the record with one more value, bytes that it does not copy.
+// imprintWith returns the imprint of the record followed by the bytes b as one more value. It does
+// not copy b.
 func (r record) imprintWith(b []byte) imprint {
 	r = append(r, 'b')
 	r = binary.BigEndian.AppendUint64(r, uint64(len(b)))
@@ -157,8 +158,8 @@ func itemImprint(scope governance.Scope, session transcript.SessionID, at int64,
 	return recordOf("item").text(string(scope), string(session)).number(at).text(string(cell)).imprint()
 }
 
-// blockImprint returns the imprint of a block with its cells. tools is the stored JSON of its
-// tools.
+// blockImprint returns the imprint of a block with its cells. The text in tools is the stored JSON
+// of the names of its tools.
 func blockImprint(scope governance.Scope, session transcript.SessionID, b *store.Block, tools string) imprint {
 	r := recordOf("block").text(string(scope), string(session), string(b.ID)).number(int64(b.Turn)).
 		text(string(b.Kind), tools).number(int64(b.Tokens)).text(string(b.State), b.Form).
@@ -199,8 +200,8 @@ func docImprint(doc int64, scope governance.Scope, ref store.BlockRef) imprint {
 	return recordOf("doc").number(doc).text(string(scope), string(ref.Session), string(ref.Block)).imprint()
 }
 
-// artifactImprint returns the imprint of an artifact. doc is its key, and key is the key of the
-// update that wrote it.
+// artifactImprint returns the imprint of an artifact. The parameter doc is the key of the artifact,
+// and key is that of the update that wrote it.
 func artifactImprint(doc, key int64, a *store.Artifact) imprint {
 	expires := record{}.blob(nil)
 	if !a.Expires.IsZero() {
@@ -212,7 +213,8 @@ func artifactImprint(doc, key int64, a *store.Artifact) imprint {
 	return append(r, expires...).text(a.Address).blob(a.Gate).imprint()
 }
 
-// manifestImprint returns the imprint of a manifest without its body and its uses. key is its key.
+// manifestImprint returns the imprint of the manifest with the given key, without its body and its
+// uses.
 func manifestImprint(key int64, m *store.Manifest) imprint {
 	return recordOf("manifest").number(key).text(m.ID, string(m.Session)).number(m.Created.UnixMilli()).
 		text(m.Format, string(m.Tier)).number(int64(m.Budget), int64(m.Total)).blob(m.Seal[:]).imprint()
@@ -235,8 +237,8 @@ func outcomeImprint(key, manifest int64, o *store.ContextOutcome) imprint {
 	return recordOf("outcome").number(key, manifest).text(string(o.Actor)).number(o.Time.UnixMilli()).blob(o.Data).imprint()
 }
 
-// credentialImprint returns the imprint of a credential. scopes and permissions are the stored
-// JSON.
+// credentialImprint returns the imprint of a credential. The parameters scopes and permissions are
+// the JSON that is stored of them.
 func credentialImprint(t *store.Credential, scopes, permissions string) imprint {
 	r := recordOf("token").text(t.ID).blob(t.Hash).text(string(t.Actor), scopes, permissions, t.Note).number(t.Created.UnixMilli())
 	return r.value(millisOf(t.Expires)).value(millisOf(t.Revoked)).imprint()

@@ -290,8 +290,8 @@ func (w *writer) wordSums(index string) (sums map[int64]int64, err error) {
 	return sums, errors.Join(err, w.forget(), w.exec(dropVocabulary), w.forget())
 }
 
-// sumWords returns the checksum of the words of each row of an index. each runs a query for the
-// rows and their words.
+// sumWords returns the checksum of the words of each row of an index. The function each runs a
+// query for the rows and their words.
 func sumWords(each func(f func(*sql.Rows) error) error) (map[int64]int64, error) {
 	sums := make(map[int64]int64)
 	return sums, each(func(rows *sql.Rows) error {

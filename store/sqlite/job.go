@@ -11,7 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// millisNow is the time of the machine, which all processes share that have the file open.
+// millisNow is the time of the machine's clock. All processes that have the file open run on this
+// machine.
 const millisNow = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 
 const (
@@ -57,8 +58,8 @@ func (w *writer) fence(ctx context.Context, scope governance.Scope) error {
 	return err
 }
 
-// job returns the job as it is recorded, or nil if it is not. It fails with ErrTaken if the job is
-// recorded with another mark than j has.
+// job returns the recorded job with the name of j, or nil if none is recorded. It fails with
+// ErrTaken if the recorded job has another mark than j.
 func (w *writer) job(j *store.Job) (*store.Job, error) {
 	there, err := scanJob(j.Scope, func(dest ...any) error { return w.row(selectJob, []any{j.Scope, j.Name}, dest...) })
 	switch {
@@ -72,8 +73,8 @@ func (w *writer) job(j *store.Job) (*store.Job, error) {
 	return there, nil
 }
 
-// ofJob runs a statement that writes, and returns the job as it is recorded after that, or nil if it
-// is not. It fails with ErrTaken if the job is recorded with another mark.
+// ofJob runs a statement that writes, and then reads the job j. It returns the recorded job, or nil
+// if none is recorded. It fails with ErrTaken if the recorded job has another mark than j.
 func (s *database) ofJob(ctx context.Context, j *store.Job, query string, args ...any) (there *store.Job, err error) {
 	err = s.submit(&job{ctx: ctx, write: func(w *writer) (err error) {
 		if err = w.exec(query, append([]any{j.Scope, j.Name, j.Mark}, args...)...); err == nil {

@@ -47,7 +47,7 @@ func migrations(dir fs.FS) ([]migration, error) {
 
 // identify returns the version of a store's schema, or 0 for an empty database. It fails with
 // ErrForeign for a database of another program, and with a [store.SchemaError] if the version is
-// above know. It writes nothing.
+// greater than the version in know. It writes nothing.
 func identify(ctx context.Context, conn *sql.Conn, path string, know int) (int, error) {
 	var id, tables, version int
 	if err := conn.QueryRowContext(ctx, selectIdentity).Scan(&id, &tables); err != nil {

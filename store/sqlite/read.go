@@ -34,8 +34,8 @@ func (s *database) view(ctx context.Context, f func(v view) error) error {
 	return s.single(ctx, func(v view) error { return v.inTransaction(f) })
 }
 
-// longView is view for queries that may search long for a row: the end of ctx also interrupts the
-// search.
+// longView does the same as view, for queries that may search long for a row: the end of ctx also
+// interrupts the search.
 func (s *database) longView(ctx context.Context, f func(v view) error) error {
 	return s.single(ctx, func(v view) error {
 		v.long = ctx
@@ -71,7 +71,8 @@ func stream[T any](ctx context.Context, s *database, f func(v view, emit func(T)
 	return streamIn(ctx, s.view, f)
 }
 
-// streamSingle is stream for an f that runs one query, which needs no transaction.
+// streamSingle does the same as stream, for a function f that runs only one query, which needs no
+// transaction.
 func streamSingle[T any](ctx context.Context, s *database, f func(v view, emit func(T) error) error) iter.Seq2[T, error] {
 	return streamIn(ctx, s.single, f)
 }
@@ -124,7 +125,8 @@ func eachRow(rows *sql.Rows, f func(rows *sql.Rows) error) error {
 // An eachFunc runs a query and calls f for each row.
 type eachFunc func(f func(rows *sql.Rows) error, query string, args ...any) error
 
-// collect returns the rows of a query. dest returns the destinations for the columns of a row.
+// collect returns the rows of a query. The function dest returns the destinations for the columns
+// of a row.
 func collect[T any](each eachFunc, dest func(*T) []any, query string, args ...any) (all []T, err error) {
 	err = each(func(rows *sql.Rows) error {
 		var row T
@@ -302,8 +304,8 @@ func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []
 	return blocks, cmp.Or(err, damage)
 }
 
-// scanBlock returns the block in a row and its stored imprint, which it checks. cells has the
-// cells of each block.
+// scanBlock returns the block in a row and its stored imprint, which it checks. The map cells has
+// the cells of each block.
 func scanBlock(scope governance.Scope, id transcript.SessionID, rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (*store.Block, imprint, error) {
 	b, tools, own, err := readBlock(rows, cells)
 	if err != nil {
@@ -347,8 +349,8 @@ func (s *database) Items(ctx context.Context, scope governance.Scope, id transcr
 	})
 }
 
-// readList returns the values of a query whose rows are a position and a value. It fails unless the
-// imprint of the whole list is want. what names the list in the error.
+// readList returns the values of a query that returns a position and a value in each row. It fails
+// unless the imprint of the whole list equals want. The text in what names the list in the error.
 func readList[T any](v view, scope governance.Scope, id transcript.SessionID, query string,
 	imprintOf func(scope governance.Scope, id transcript.SessionID, at int64, value T) imprint, want imprint, what string,
 ) (list []T, err error) {

@@ -30,8 +30,8 @@ func (s *database) checkSchema(ctx context.Context, v view, report func(string, 
 	return nil
 }
 
-// schemaOf returns the statements that create each object of the schema that steps make. The
-// keys are kind and name, as in "table cell".
+// schemaOf runs the migrations in steps, and returns for each object of the resulting schema the
+// statement that creates it. The keys are kind and name, as in "table cell".
 func schemaOf(ctx context.Context, steps []migration) (map[string]string, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// goneAtMost is how many dead docs (docs of replaced blocks) the segments of a scope may
-	// have before they are rewritten without them.
+	// goneAtMost is how many dead docs (docs of replaced blocks) the segments of a scope may have.
+	// If there are more, the segments are rewritten without the dead docs.
 	goneAtMost = 500
 
 	pageBits = 20 // the low bits of a page's key: its place in the segment
@@ -195,8 +195,8 @@ func (s *database) Numbered(ctx context.Context, scope governance.Scope, numbers
 	})
 }
 
-// missing returns an error if a segment of the scope has one of docs, which have no row, unless
-// the doc is marked as gone.
+// missing is called with docs that have no row. It returns an error if a segment of the scope has
+// one of them, unless that doc is marked as gone.
 func (v view) missing(scope governance.Scope, docs []int64) error {
 	if len(docs) == 0 {
 		return nil
@@ -324,8 +324,8 @@ func (w *writer) addFresh() error {
 	return nil
 }
 
-// putSegment writes a segment unless it is empty, and updates the number of segments of the
-// scope; gone is how many segments were deleted.
+// putSegment writes a segment unless it is empty, and updates the number of segments of the scope.
+// The parameter gone is the number of segments that were deleted.
 func (w *writer) putSegment(scope governance.Scope, s *postings.Segment, gone int) error {
 	if err := w.addSegment(scope, s); err != nil {
 		return err
@@ -397,8 +397,8 @@ func (w *writer) mergeSegments(scope governance.Scope, replaced bool) error {
 	return w.sweepSegments(scope, nil)
 }
 
-// sweepSegments rewrites each segment of a scope that has one of docs or a dead doc, and leaves
-// these docs out.
+// sweepSegments removes the given docs and all dead docs from the segments of a scope. It rewrites
+// each segment that has one of them.
 func (w *writer) sweepSegments(scope governance.Scope, docs []int64) error {
 	gone, err := goneDocs(w.each, scope)
 	if err != nil {
@@ -423,8 +423,8 @@ func (w *writer) sweepSegments(scope governance.Scope, docs []int64) error {
 }
 
 // rewrite replaces the segments with the given keys, which are consecutive, by one segment. It
-// leaves out dead docs and the docs in without. If a segment is damaged, rewrite fails and writes
-// nothing.
+// leaves out dead docs and the docs in the map without. If a segment is damaged, rewrite fails and
+// writes nothing.
 func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64]bool) error {
 	gone, err := goneDocs(w.each, scope)
 	if err != nil {
@@ -465,7 +465,7 @@ func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64
 	return w.putSegment(scope, x.Segment(), len(keys))
 }
 
-// pagesOf returns the pages of the segment with key, each checked against its imprint.
+// pagesOf returns the pages of the segment with the given key, each checked against its imprint.
 func pagesOf(each func(func(*sql.Rows) error, string, ...any) error, key int64) (pages [][]byte, err error) {
 	err = each(func(rows *sql.Rows) error {
 		var page int64

@@ -204,8 +204,8 @@ const (
 	selectRewrites = `
 		SELECT ` + rewriteColumns + ` FROM rewrite WHERE scope = ?1 AND session_id = ?2 ORDER BY epoch, messages, kind, chain`
 
-	// All pairs of a scope and a session that calls, or counts of calls, have; also each scope with
-	// an empty session.
+	// All pairs of a scope and a session that occur in the table of calls or in that of the numbers
+	// of calls. For each scope there is also a pair with an empty session.
 	selectCallers = `
 		SELECT scope, session_id FROM call UNION SELECT scope, session_id FROM session_calls
 		UNION SELECT name, '' FROM scope_total ORDER BY 1, 2`
@@ -315,9 +315,9 @@ const fewCells = 2
 // selectCells and selectFewCells read cells. Their parameters are the scope and the ids.
 var selectCells, selectFewCells = cellsOf(cellsAtOnce), cellsOf(fewCells)
 
-// cellsOf returns a statement that reads n cells. The first column is the place in the list of
-// ids, the second whether the row that the index led to has the id that was asked for: a damaged
-// index could lead to an intact row of another cell.
+// cellsOf returns a statement that reads n cells. The first column is the place of the cell's id in
+// the list of ids. The second column is false if the index has led to the row of another cell,
+// because the index is damaged.
 func cellsOf(n int) string {
 	return `
 	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(n) + `))

@@ -362,8 +362,8 @@ func withConn(ctx context.Context, db *sql.DB, f func(conn *sql.Conn) error) (er
 	return f(conn)
 }
 
-// connect returns a pool of connections to the database at path, which is absolute. how has
-// additional parameters of the DSN. No connection is opened yet.
+// connect returns a pool of connections to the database at path, which is absolute. The values in
+// how are additional parameters of the DSN. No connection is opened yet.
 func connect(path string, busy time.Duration, how url.Values, pragmas ...string) (*sql.DB, error) {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
@@ -394,7 +394,7 @@ func connect(path string, busy time.Duration, how url.Values, pragmas ...string)
 	return sql.OpenDB(connector), nil
 }
 
-// cacheSize returns the pragma that sets the page cache of a connection to so many KiB.
+// cacheSize returns the pragma that sets the size of the page cache of a connection, in KiB.
 func cacheSize(kib int) string { return fmt.Sprintf("cache_size(-%d)", kib) }
 
 // checkEngine returns an error if a version of SQLite is older than oldestEngine.
@@ -418,9 +418,9 @@ func checkEngine(version string) error {
 // walPause is how long turnToWAL waits before it tries again.
 const walPause = 5 * time.Millisecond
 
-// turnToWAL sets the journal mode to WAL. While another connection reads a file that is not in
-// WAL mode yet, or switches to it as well, SQLite refuses at once with SQLITE_BUSY; turnToWAL
-// then tries again until it has waited for patience.
+// turnToWAL sets the journal mode to WAL. While another connection reads a file that is not in WAL
+// mode yet, or switches to it as well, SQLite refuses at once with SQLITE_BUSY. Then turnToWAL
+// tries again, for the duration patience.
 func turnToWAL(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
 	for waited := time.Duration(0); ; waited += walPause {
 		err := useWAL(ctx, conn)

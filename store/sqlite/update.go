@@ -16,7 +16,7 @@ type update struct {
 	ctx   context.Context
 	scope governance.Scope
 	u     *store.Update
-	words []string                 // indexWords of each entry of u.Index
+	words []string                 // for each entry of u.Index, the result of indexWords
 	found map[store.ArtifactID]int // positions in u.Index
 
 	base      int64                      // key of the scope
@@ -101,7 +101,7 @@ func (w *writer) update(j *update) error {
 // key returns the key of the new version.
 func (j *update) key() int64 { return j.base + j.version }
 
-// updateArtifact writes an artifact. doc is its key if it is new.
+// updateArtifact writes an artifact. The parameter doc is the key for the artifact if it is new.
 func (w *writer) updateArtifact(j *update, a *store.Write, doc int64) (err error) {
 	var expires any // NULL: never
 	if !a.Expires.IsZero() {
@@ -145,8 +145,8 @@ func (j *update) sumOf(id store.ArtifactID) any {
 	return nil
 }
 
-// countHeld updates the number of held artifacts of the scope for a new state a. was is 1 if the
-// artifact was held before, otherwise 0.
+// countHeld updates the number of held artifacts of the scope after the artifact a was written. The
+// parameter was is 1 if the artifact was held before, and otherwise 0.
 func (w *writer) countHeld(j *update, a *store.Artifact, was int64) error {
 	if a.Status == store.StatusHeld {
 		was--

@@ -19,10 +19,10 @@ const (
 	batchBytes = 8 << 20
 )
 
-// largeRows is the number of rows from which on a job must be the first of its transaction,
-// because only the first job runs without a savepoint. With a savepoint, SQLite keeps every changed
-// page and visits all of them at the end of each statement that may fail half-way: the time would
-// be quadratic in the number of rows.
+// largeRows is the number of rows that makes a job large. A large job must be the first of its
+// transaction, because only the first job runs without a savepoint. With a savepoint, SQLite keeps
+// every changed page and visits all of them at the end of each statement that may fail half-way:
+// the time would be quadratic in the number of rows.
 const largeRows = 1000
 
 // truncateWait is how long an update that purges waits for readers of an older state.
@@ -133,9 +133,10 @@ func newWriter(conn *sql.Conn, busy time.Duration) *writer {
 	return &writer{conn: newConn(conn), busy: busy}
 }
 
-// batch runs the job first and the jobs waiting in queue in one transaction. A failing job does not
-// affect the others, but if the transaction fails all jobs fail. batch returns a job that it took
-// from queue and that must be the first of the next transaction, or nil.
+// batch runs the given job, and the jobs that wait in the queue, in one transaction. A failing job
+// does not affect the others, but if the transaction fails all jobs fail. If batch has taken a job
+// from the queue that must be the first of the next transaction, it returns that job, and otherwise
+// nil.
 func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
 	w.found, w.fresh = w.found[:0], w.fresh[:0]
 	err := w.exec(begin)
@@ -186,8 +187,8 @@ func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
 	return next
 }
 
-// end commits a transaction, or rolls it back if err, its error so far, is not nil. It returns the
-// error of the transaction. purged says whether a job has erased text.
+// end commits a transaction, or rolls it back if err, the error of its jobs, is not nil. It returns
+// the error of the transaction. The parameter purged is true if a job has erased text.
 func (w *writer) end(err error, purged bool) error {
 	if err == nil {
 		err = w.index()
@@ -207,9 +208,9 @@ func (w *writer) end(err error, purged bool) error {
 	return err
 }
 
-// do runs one job within the transaction. refused is the error of the job, and lost that of the
-// transaction. If first is set, nothing is written yet: then the job runs without a savepoint, and
-// if it fails do rolls back and begins a new transaction.
+// do runs one job within the transaction. The result refused is the error of the job, and lost is
+// that of the transaction. If first is true, nothing was written before, so the job runs without a
+// savepoint. If such a job fails, do rolls back and begins a new transaction.
 func (w *writer) do(j *job, first bool) (refused, lost error) {
 	if first {
 		if refused = j.write(w); refused != nil {
@@ -251,9 +252,9 @@ func (w *writer) index() error {
 	return nil
 }
 
-// truncate empties the log after text was erased. If another connection still reads an older state
-// after wait, the log keeps its content; the next transaction tries again, and so does SQLite when
-// the last connection is closed.
+// truncate empties the log after text was erased. For the duration wait, it waits for connections
+// that read an older state. If one still reads then, the log keeps its content; the next
+// transaction tries again, and so does SQLite when the last connection is closed.
 func (w *writer) truncate(wait time.Duration) {
 	var busy, frames, done int
 	err := errors.Join(

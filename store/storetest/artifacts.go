@@ -235,8 +235,8 @@ func otherArtifactsDoNotConflict(t *testing.T, s store.Store) {
 	}
 }
 
-// badUpdates lists updates of a scope that has fullUpdate("x"), each with one invalid part. notFound says
-// whether Update must fail with ErrNotFound.
+// badUpdates lists updates of a scope that has fullUpdate("x"), each with one invalid part. In
+// those with notFound, Update must fail with ErrNotFound.
 var badUpdates = []struct {
 	name     string
 	notFound bool

@@ -17,8 +17,8 @@ type BlobStore interface {
 	store.Blobs
 }
 
-// RunBlobs checks the role [store.Blobs]. Each check calls open, which makes an empty store,
-// registers its cleanup with t, and returns a function that opens the store once more.
+// RunBlobs checks the role [store.Blobs]. Each check calls the function open, which makes an empty
+// store, registers its cleanup with t, and returns a function that opens the store once more.
 func RunBlobs(t *testing.T, open func(t *testing.T) (handle func() BlobStore)) {
 	for _, c := range []struct {
 		name string
@@ -40,7 +40,8 @@ func RunBlobs(t *testing.T, open func(t *testing.T) (handle func() BlobStore)) {
 	}
 }
 
-// old is an age that every blob has.
+// old is an age for LooseBlobs. It is negative, so that every blob is old enough, even one that was
+// reserved just now.
 const old = -time.Hour
 
 // away returns a cell whose body is in a new blob.
@@ -57,7 +58,7 @@ func reserve(t *testing.T, s BlobStore, sc governance.Scope, cells ...store.Cell
 	}
 }
 
-// loose checks which blobs are loose at an age.
+// loose checks that LooseBlobs, called with the given age, returns the blobs of the given cells.
 func loose(t *testing.T, s BlobStore, sc governance.Scope, age time.Duration, cells ...store.Cell) {
 	t.Helper()
 	got, err := s.LooseBlobs(t.Context(), sc, age)
@@ -137,7 +138,8 @@ func blobsAreReserved(t *testing.T, a, _ BlobStore) {
 	}
 }
 
-// drop marks the blobs of cells as being dropped, and checks which are.
+// drop marks the blobs of cells as being dropped, and checks that only those of the cells in want
+// were marked.
 func drop(t *testing.T, s BlobStore, sc governance.Scope, cells []store.Cell, want ...store.Cell) {
 	t.Helper()
 	got, err := s.DropBlobs(t.Context(), sc, store.BlobsOf(cells))

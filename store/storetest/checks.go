@@ -125,8 +125,8 @@ func applyRefusesOtherRevisions(t *testing.T, s store.Store) {
 	apply(t, s, scope, "s", 2, fullChange("x"))
 }
 
-// winners calls write concurrently for each writer and returns the number of writes that succeed. All
-// others must fail with ErrConflict.
+// winners makes concurrent calls of the function write, one for each writer, and returns the number
+// of calls that succeed. All others must fail with ErrConflict.
 func winners(t *testing.T, writers int, write func(i int) error) (won int) {
 	t.Helper()
 	errs := make(chan error, writers)
@@ -189,8 +189,8 @@ func otherSessionsDoNotConflict(t *testing.T, s store.Store) {
 	}
 }
 
-// bad lists changes to a session that fullChange("x") made, each with one invalid part. notFound says
-// whether Apply must fail with ErrNotFound.
+// bad lists changes to a session that fullChange("x") made, each with one invalid part. In those
+// with notFound, Apply must fail with ErrNotFound.
 var bad = []struct {
 	name     string
 	notFound bool
@@ -536,8 +536,9 @@ func statementsOrder(t *testing.T, s store.Store) {
 	equal(t, "Statements", got, want)
 }
 
-// keepsTimes checks that times are read back in UTC and whole milliseconds. written writes the time
-// at into the i-th record and returns all times that it reads from it, by field.
+// keepsTimes checks that times are read back in UTC and whole milliseconds. The function written
+// writes a record with the number i and the time in at. Then it reads the record, and returns its
+// times by field.
 func keepsTimes(t *testing.T, written func(i int, at time.Time) map[string]time.Time) {
 	t.Helper()
 	east := time.FixedZone("east", 5*60*60)
@@ -716,8 +717,8 @@ func indexed(t *testing.T, s store.Store, id transcript.SessionID, texts map[tra
 	apply(t, s, scope, id, 0, c)
 }
 
-// Containing returns the blocks of a scope that have at least one of words, ordered by session and
-// id.
+// Containing returns the blocks of a scope that have at least one of the given words, ordered by
+// session and id.
 func Containing(ctx context.Context, s store.Store, scope governance.Scope, words ...string) ([]store.BlockRef, error) {
 	views, err := s.Postings(ctx, scope, words)
 	if err != nil {
@@ -740,7 +741,7 @@ func Containing(ctx context.Context, s store.Store, scope governance.Scope, word
 	return refs, err
 }
 
-// found returns the ids of the blocks that have at least one of words, joined by spaces.
+// found returns the ids of the blocks that have at least one of the given words, joined by spaces.
 func found(t *testing.T, s store.Store, words ...string) string {
 	t.Helper()
 	refs, err := Containing(t.Context(), s, scope, words...)
@@ -871,7 +872,7 @@ func iteratorsSeeASnapshot(t *testing.T, s store.Store) {
 	counts(t, "Entries, begun again", late, 6)
 }
 
-// during yields the values of seq, and calls write after the first.
+// during yields the values of seq, and calls the function write after the first value.
 func during[T any](seq iter.Seq2[T, error], write func()) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		begun := false

@@ -17,9 +17,9 @@ func Fill(t *testing.T, s store.Store, sc governance.Scope) {
 	record(t, s, sc, begun("call_1", "s", 0))
 }
 
-// Leaks tries to read and change the records that [Fill] has written into the scope theirs, through
-// calls of all methods in the scope mine. It returns the names of the calls that found or changed
-// a record.
+// Leaks tries to read and change the records that [Fill] has written into one scope, theirs. It
+// calls all methods in another scope, mine, and returns the names of the calls that found or
+// changed a record.
 func Leaks(t *testing.T, s store.Store, theirs, mine governance.Scope) (leaks []string) {
 	t.Helper()
 	before := contents(t, s, theirs)

@@ -141,7 +141,8 @@ func openersTakeTurns(t *testing.T, a, b store.Store) {
 	}
 }
 
-// both calls f times times with each of two openers, concurrently. name is unique for each call.
+// both calls f with each of two openers, concurrently. For each opener it calls f as many times as
+// the parameter times says. The name is unique for each call.
 func both(a, b store.Store, times int, f func(s store.Store, name string)) {
 	var wg sync.WaitGroup
 	for i, s := range []store.Store{a, b} {

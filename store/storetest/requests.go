@@ -18,9 +18,9 @@ type SharedStore interface {
 	store.Requests
 }
 
-// RunRequests checks the role [store.Requests]. Each check calls open for a new empty store, and then
-// handle twice, for the handles of two nodes. A driver that cannot open a store twice returns the
-// same handle.
+// RunRequests checks the role [store.Requests]. Each check calls the function open for a new empty
+// store, and then calls the returned function handle twice, for the handles of two nodes. A driver
+// that cannot open a store twice returns the same handle.
 func RunRequests(t *testing.T, open func(t *testing.T) (handle func() SharedStore)) {
 	for _, c := range []struct {
 		name string
@@ -50,7 +50,8 @@ func newRequest(key, attempt string) *store.Request {
 	}
 }
 
-// checkRequest checks that the store has recorded want for the request of, or nothing if want is nil.
+// checkRequest reads the recorded request with the scope, the actor and the key of the request in
+// of. It checks that the result is equal to want, or that nothing is recorded if want is nil.
 func checkRequest(t *testing.T, s SharedStore, of, want *store.Request) {
 	t.Helper()
 	got, err := s.Request(t.Context(), of.Scope, of.Actor, of.Key)

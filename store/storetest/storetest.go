@@ -77,7 +77,7 @@ func newBlock(id transcript.BlockID, turn int, cells ...store.CellID) store.Bloc
 	}
 }
 
-// newChange returns a change that has only times and a journal entry with the id entry.
+// newChange returns a change that has only times and a journal entry with the given id.
 func newChange(entry string) *store.Change {
 	return &store.Change{
 		Head:  store.Head{Created: epoch, Updated: epoch},
@@ -171,7 +171,8 @@ func yields[T any](t *testing.T, what string, seq iter.Seq2[T, error], name func
 	lists(t, what, all, err, name, want)
 }
 
-// lists checks that err is nil and that the names of all, joined by spaces, are want.
+// lists checks that err is nil, and that the names of the values in all, joined by spaces, are
+// equal to want.
 func lists[T any](t *testing.T, what string, all []T, err error, name func(T) string, want string) {
 	t.Helper()
 	names := make([]string, len(all))

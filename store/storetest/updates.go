@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/tier"
 )
 
-// newUpdate returns an update that has only an entry with the id entry.
+// newUpdate returns an update that has only an entry with the given id.
 func newUpdate(entry string) *store.Update {
 	return &store.Update{Entry: store.Entry{ID: entry, Op: "put", Actor: governance.ActorUser, Time: epoch}}
 }
@@ -92,7 +92,8 @@ func artifact(t *testing.T, s store.Store, sc governance.Scope, id store.Artifac
 	return store.Artifact{}
 }
 
-// rewrite returns an update that writes the artifact id without a change, and the write in it.
+// rewrite returns an update that writes the artifact with the given id without a change, and the
+// write in that update.
 func rewrite(t *testing.T, s store.Store, id store.ArtifactID, entry string) (*store.Update, *store.Write) {
 	t.Helper()
 	u := newUpdate(entry)

@@ -212,11 +212,12 @@ func (d *drafter) part(ctx context.Context, i int) (*summary.Summary, error) {
 	return draft, d.fits(draft, d.size(d.chunks[i]))
 }
 
-// minDraft is the limit, in tokens, of the draft of a chunk that is even shorter than this limit. The
-// draft of a longer chunk must not be longer than the chunk.
+// minDraft is a number of tokens that every draft may have, even if its chunk is shorter. A draft
+// with more tokens must not be longer than its chunk.
 const minDraft = 64
 
-// fits returns an error if a draft is longer than its chunk, which has size tokens, and than minDraft.
+// fits returns an error if a draft has more tokens than its chunk and more than minDraft. The chunk
+// has the number of tokens in size.
 func (d *drafter) fits(s *summary.Summary, size int) error {
 	length := 0
 	for _, e := range s.Entries() {
@@ -271,8 +272,8 @@ func (l *log) record(chunks int) *Record {
 	return &Record{Model: l.generator.Name(), Calls: l.calls, Chunks: chunks, Usage: l.usage, InputDigest: digest.Digest(l.sent.Sum(nil))}
 }
 
-// ask calls the model and passes the reply to read. If the reply cannot be read, it asks once
-// more with twice the tokens.
+// ask calls the model and passes the reply to the function read. If that fails because of the
+// reply's form, ask calls the model once more with twice the tokens.
 func (l *log) ask(ctx context.Context, p *llm.Prompt, read func(*llm.Reply) error) error {
 	for try := 1; ; try++ {
 		reply, err := l.generate(ctx, p)

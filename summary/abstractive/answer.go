@@ -55,7 +55,7 @@ func Answer(ctx context.Context, g llm.Generator, window string, questions []Que
 	return found, l.record(batches), nil
 }
 
-// answer asks one batch of questions and adds the answers to found.
+// answer asks one batch of questions and adds the answers to the map found.
 func (l *log) answer(ctx context.Context, window string, questions []Question, found map[string]string) error {
 	var asked strings.Builder
 	ids := make(map[string]string, len(questions)) // question ids by the ids in the prompt

@@ -13,8 +13,8 @@ import (
 // maxStarts is how many braces in a reply are tried as the beginning of its JSON.
 const maxStarts = 16
 
-// object returns the first JSON object in a reply that has a field for which fields is true.
-// Text around it, such as the model's reasoning, is skipped.
+// object returns the first JSON object in a reply that has at least one field for whose name the
+// function fields returns true. Text around the object, such as the model's reasoning, is skipped.
 func object(text string, fields func(string) bool) (map[string]json.RawMessage, json.RawMessage) {
 	if rest := strings.TrimSpace(text); strings.HasPrefix(rest, "<think>") {
 		if _, after, ok := strings.Cut(rest, "</think>"); ok {

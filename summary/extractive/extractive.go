@@ -163,9 +163,9 @@ func (d *drafter) files() []summary.File {
 	return files
 }
 
-// names returns the names in text, the description of a change such as "new func a (+2 −0 lines)":
-// what stands between word, here "new ", and the numbers of lines. It returns the whole text if that
-// has another form.
+// names returns the names in the description of a change, such as "new func a (+2 −0 lines)". They
+// stand between the word, here "new ", and the numbers of lines. If the text has another form,
+// names returns all of it.
 func names(text, word string) string {
 	rest, ok := strings.CutPrefix(text, word)
 	list, _, counted := strings.Cut(rest, " (+")

@@ -68,8 +68,8 @@ func (m *message) kind() transcript.Role {
 	return transcript.RoleUser
 }
 
-// Piece returns the messages in items, elements of the list messages, or nil if they cannot
-// be read without the rest of the body. A system field cannot.
+// Piece returns the messages in items, which are elements of the list "messages". It returns nil if
+// they cannot be read without the rest of the body, as for a system field.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	s, err := f.Decode("", slices.Concat([]byte(`{"messages":[`), bytes.Join(items, []byte(",")), []byte("]}")))
 	if err != nil {

@@ -263,7 +263,8 @@ func readBlock(r *rawjson.Reader, nested bool) (block, error) {
 	return k, err
 }
 
-// readText reads the string field key into k. It reports false if it does not know the field.
+// readText reads the string field with the name key into k. It reports false if it does not know
+// the field.
 func (k *block) readText(r *rawjson.Reader, key string) (known bool, err error) {
 	start := r.Offset()
 	switch key {

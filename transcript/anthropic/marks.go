@@ -7,10 +7,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// eachMark calls see for each cache mark, in the order in which the provider reads them:
-// marks of tools, of system text, of messages, and of the request. i is the index of the
-// message and k that of the block, or -1; holder is the block, or nil if the mark is not on a
-// block.
+// eachMark calls the function see for each cache mark, in the order in which the provider reads
+// them: marks of tools, of system text, of messages, and of the request. The arguments i and k are
+// the indexes of the message and of the block, or -1; holder is the block, or nil if the mark is
+// not on a block.
 func (b *body) eachMark(see func(m *mark, holder *block, i, k int)) {
 	for t := range b.marks {
 		see(&b.marks[t], nil, -1, -1)

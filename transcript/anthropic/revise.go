@@ -46,8 +46,8 @@ func (e *encoder) revise(en *transcript.Entry) []byte {
 	return transcript.Splice(raw, cuts...)
 }
 
-// drop returns the cuts that remove blank texts from a list of blocks, and also thinking if
-// thinking is true. left is the number of blocks that remain.
+// drop returns the cuts that remove blank texts from a list of blocks. If thinking is true, they
+// remove thinking as well. The result left is the number of blocks that remain.
 func (c *content) drop(thinking bool) (cuts []transcript.Cut, left int) {
 	spans := make([]rawjson.Span, len(c.blocks))
 	gone := make([]bool, len(c.blocks))
@@ -65,8 +65,8 @@ func (c *content) drop(thinking bool) (cuts []transcript.Cut, left int) {
 	return cuts, left
 }
 
-// revise returns the cuts that replace an id with letters the provider refuses, and those that
-// give a result its new text.
+// revise returns the cuts that replace an id if it has letters that the provider refuses, and those
+// that give a result its new text.
 func (k *block) revise(replaced map[string]string) (cuts []transcript.Cut) {
 	cut := func(s rawjson.Span, with []byte) {
 		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End, With: with})

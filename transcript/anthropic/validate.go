@@ -106,7 +106,7 @@ func (m *message) waits() bool {
 	return slices.ContainsFunc(m.blocks, func(k block) bool { return k.kind == "tool_use" || isServerTool(k.kind) })
 }
 
-// isServerTool reports whether kind is the call or the result of a tool that the provider
+// isServerTool reports whether blocks of this kind are calls or results of tools that the provider
 // runs.
 func isServerTool(kind string) bool {
 	return kind == "server_tool_use" || kind == "mcp_tool_use" || kind != "tool_result" && strings.HasSuffix(kind, "_tool_result")

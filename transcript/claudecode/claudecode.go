@@ -63,9 +63,9 @@ type format struct {
 	apart bool // do not move messages kept over a compaction behind its summary
 }
 
-// Apart returns the format in its older reading, which leaves messages that the agent kept
-// over a compaction before the summary. Sessions stored by that reading stay so until they
-// are imported again.
+// Apart returns the format as older versions read it. If the agent kept messages over a compaction,
+// they stand before the summary and are not moved behind it. A session that was stored like this
+// stays so until it is imported again.
 func (format) Apart() transcript.Format { return format{apart: true} }
 
 // Name implements [transcript.Format].

@@ -21,8 +21,9 @@ import (
 //     ids are not known: no row before the end has or names them. So no reply has rows
 //     in both parts.
 //
-// All lines of end must be complete. name is the name of the file. known reports whether a
-// line before the end has or names an id, see [transcript.Item]; known may be true too often.
+// All lines of end must be complete. The name is that of the file. The function known reports
+// whether a line before the end has or names an id, see [transcript.Item]. If it returns true for
+// other ids too, Continue returns nil more often than necessary.
 func (f format) Continue(name string, end []byte, known func(id string) bool) *transcript.Session {
 	if len(end) == 0 || end[len(end)-1] != '\n' {
 		return nil

@@ -94,7 +94,7 @@ type encoder struct {
 
 // A pending row is queued until its reply is complete.
 type pending struct {
-	item int // sort key: item in the session; -1 for a reply's [madeRow], the number of items for one of results
+	item int // sort key: index of the item; for a [madeRow], -1 if it is of the reply, and the number of items if it is of results
 	raw  []byte
 }
 

@@ -50,8 +50,8 @@ func (p *prompt) first(n int) *prompt {
 	return p
 }
 
-// common returns the messages that two lists have in common, from the first one on. Equal lists
-// are the same.
+// common returns the longest list of messages with which both lists begin. Equal lists are always
+// the same prompt, so their pointers are equal.
 func common(a, b *prompt) *prompt {
 	n := min(a.size(), b.size())
 	a, b = a.first(n), b.first(n)
@@ -97,7 +97,7 @@ func (c *canonical) flush() {
 	c.waiting = c.waiting[:0]
 }
 
-// sum returns the digest of the text with an end, and the size of both.
+// sum returns the digest and the size of the text so far, followed by the text in end.
 func (c *canonical) sum(end string) (digest.Digest, int) {
 	c.flush()
 	whole := c.hash
@@ -170,7 +170,8 @@ type run struct {
 	blocks      int
 }
 
-// add adds the content of a row, and the message so far to the known messages.
+// add adds the content of a row to the message. It adds the digest and the size of the message, as
+// it is now, to the map known.
 func (n *run) add(role, reply, content string, known map[digest.Digest]int) {
 	if role == "" || content == "" {
 		*n = run{}

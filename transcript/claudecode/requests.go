@@ -16,10 +16,10 @@ import (
 //
 // The log has each text once, by its SHA-256. A row api-request-shape has system text and tools, a
 // row api-request-blob has a message that the conversation does not have in the same form, and a
-// row api-request lists the messages of a request: the first keep ones of an earlier request,
-// base, and then those of tail. A message of the conversation is the content of all rows of a
-// reply, or of adjoining rows of the user. A text counts only if it has the digest by which it
-// is named.
+// row api-request lists the messages of a request. Its field "base" names an earlier request, and
+// "keep" says how many of the first messages of that request come first. The messages in the field
+// "tail" follow them. A message of the conversation is the content of all rows of a reply, or of
+// adjoining rows of the user. A text counts only if it has the digest by which it is named.
 func (format) Requests(s *transcript.Session) ([]transcript.Request, []transcript.Warning) {
 	if s.Logged == 0 {
 		return nil, nil
@@ -50,7 +50,7 @@ type requestLog struct {
 	messages map[digest.Digest]int // sizes of the known messages
 	run      run
 
-	made    map[string]*prompt // prompts by the id of the request; nil for one that is not known whole
+	made    map[string]*prompt // prompts by the id of the request; nil if the log lacks the request on which it is based
 	next    map[step]*prompt
 	before  *prompt            // prompt of the last request
 	answers map[string]*answer // by the id of the request
@@ -60,7 +60,7 @@ type requestLog struct {
 	losses [lossKinds]loss
 }
 
-// A loss counts what a log lacks of one kind.
+// A loss counts one kind of entries that a log lacks. The field line has the line of the first.
 type loss struct{ count, line int }
 
 // The kinds of losses.
@@ -191,7 +191,7 @@ func (l *requestLog) list(line int, r *transcript.Request, base string, keep int
 	l.before = p
 }
 
-// add returns a prompt with one more message. Equal prompts are the same.
+// add returns a prompt with one more message. For equal prompts it returns the same pointer.
 func (l *requestLog) add(p *prompt, message digest.Digest) *prompt {
 	at := step{p, message}
 	if next := l.next[at]; next != nil {

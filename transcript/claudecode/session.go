@@ -25,9 +25,9 @@ func (format) SessionOf(name string) transcript.SessionID {
 	return transcript.SessionID(strings.TrimSuffix(name, filepath.Ext(name)))
 }
 
-// renew returns all rows of a session, also those between its messages, as rows of a new
-// session with the id as. Each row gets a new id that depends on as, and references to rows
-// use the new ids. Messages keep their bytes.
+// renew returns all rows of a session, also those between its messages, as rows of a new session
+// whose id is in as. Each row gets a new id that depends on the new session's id, and references to
+// rows use the new ids. Messages keep their bytes.
 func renew(s *transcript.Session, as string) []byte {
 	renamed := make(map[string]string)
 	for i := range s.Items {

@@ -261,8 +261,9 @@ func (w *walk) keptBefore(end int) kept {
 	return k
 }
 
-// segment returns the rows of the path from the ids head to tail, all before row cut, or
-// nil if there is no such path.
+// segment returns the rows of the path from the row with the id in head to the row with the id in
+// tail. All of them must precede the row with the index cut. It returns nil if there is no such
+// path.
 func (w *walk) segment(head, tail string, cut int) []int {
 	first, ok := w.at[head]
 	last, found := w.at[tail]

@@ -12,8 +12,9 @@ import (
 // has no compaction and no session_meta, and neither part refers to an id of the other: the
 // results in the end answer calls in the end, and its ids are not known.
 //
-// All rows of end must be complete. name is the id of the session. known reports whether a row
-// before the end has or names an id, see [transcript.Item]; known may be true too often.
+// All rows of end must be complete. The name is the id of the session. The function known reports
+// whether a row before the end has or names an id, see [transcript.Item]. If it returns true for
+// other ids too, Continue returns nil more often than necessary.
 func (f format) Continue(name string, end []byte, known func(id string) bool) *transcript.Session {
 	if len(end) == 0 || end[len(end)-1] != '\n' {
 		return nil

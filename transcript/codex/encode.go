@@ -187,8 +187,8 @@ func explicit(raw []byte) []byte {
 	return transcript.Splice(raw, cuts...)
 }
 
-// settings writes the source rows with an index below before that are about settings. It leaves out
-// the rows of the conversation and the events for the screen.
+// settings writes those source rows up to the index before, exclusive, that are about settings. It
+// leaves out the rows of the conversation and the events for the screen.
 func (e *encoder) settings(before int) {
 	for ; e.next < before; e.next++ {
 		r := &e.in.rows[e.next]

@@ -132,8 +132,8 @@ func (f *rollout) take(r *row) error {
 	return nil
 }
 
-// name adds the ids of an item, its own and its call id, to what the row brings or mentions.
-// It returns the first id that identifies the item.
+// name adds the item's own id and its call id to the ids that the row brings or to those that it
+// mentions. It returns the first id that identifies the item.
 func (r *row) name(item []byte) (string, error) {
 	var id, call, kind string
 	if err := texts(item, map[string]*string{"id": &id, "call_id": &call, "type": &kind}); err != nil {
@@ -153,7 +153,8 @@ func (r *row) name(item []byte) (string, error) {
 	return id, nil
 }
 
-// texts reads the string fields of an object into the variables in to.
+// texts reads the string fields of an object into the variables that the map to has by the names of
+// the fields.
 func texts(object []byte, to map[string]*string) error {
 	reader := rawjson.NewReader(object)
 	return reader.Object(func(key string) (err error) {

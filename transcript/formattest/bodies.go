@@ -19,8 +19,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Samples returns the files in testdata whose names match pattern, by their
-// names without extension, and the sample named crlf again with CRLF line ends.
+// Samples returns the files in testdata whose names match pattern, by their names without
+// extension. It adds a copy, named "crlf", of the sample whose name is in crlf: the copy has CRLF
+// line ends.
 func Samples(tb testing.TB, pattern, crlf string) map[string][]byte {
 	tb.Helper()
 	names, err := filepath.Glob(filepath.Join("testdata", pattern))

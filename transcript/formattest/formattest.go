@@ -56,7 +56,7 @@ func RunCross(t *testing.T, from, to transcript.Format, sample []byte) {
 	rapid.Check(t, func(t *rapid.T) { checkWindow(t, from, to, sample) })
 }
 
-// RunOthers checks that conversations can be converted from a format into others and back, by
+// RunOthers checks that conversations can be converted from a format into others and back, with
 // samples of each.
 func RunOthers(t *testing.T, own transcript.Format, samples map[string][]byte, others map[transcript.Format][]byte) {
 	t.Helper()

@@ -86,7 +86,7 @@ func (v *viewer) flush() {
 	v.results, v.behind = nil, nil
 }
 
-// say adds a text to the last event if its kind is the same, else as a new event.
+// say appends a text to the last event if that has the same kind. Otherwise it adds a new event.
 func (v *viewer) say(kind, text string) {
 	text = lines(text)
 	last := len(v.events) - 1

@@ -117,7 +117,7 @@ func camel(key string) string {
 	return strings.Join(words, "")
 }
 
-// readContent reads a content; role reads the value of the key role.
+// readContent reads a content. It calls the function role to read the value of the key "role".
 func readContent(r *rawjson.Reader, role func(*rawjson.Reader) (string, error)) (c content, err error) {
 	c.Start, c.role = r.Offset(), roleUser
 	err = r.Object(func(key string) (err error) {
@@ -305,9 +305,10 @@ func (p *part) view(data []byte) transcript.Part {
 	return transcript.Opaque{Type: p.kind, Raw: p.Of(data)}
 }
 
-// response returns the content of a response: the texts under its keys output and error, or
-// else its whole JSON. failed is true if the response has an error that Carrel did not write;
-// Carrel writes its own text under error because clients replace a result only in this form.
+// response returns the content of a response: the texts under its keys "output" and "error", or
+// its whole JSON if it has neither. The result failed is true if the response has an error that
+// Carrel did not write. Carrel writes the text of a replaced result under "error" itself, because
+// clients replace a result only in this form.
 func response(raw []byte) (parts []transcript.Part, failed bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, false

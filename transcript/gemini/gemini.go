@@ -73,8 +73,8 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// Piece returns the messages in items, elements of the list contents, or nil if they cannot
-// be read without the rest of the body. A system instruction cannot.
+// Piece returns the messages in items, which are elements of the list "contents". It returns nil if
+// they cannot be read without the rest of the body, as for a system instruction.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	s, err := f.Decode("", Body(items))
 	if err != nil {

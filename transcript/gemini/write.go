@@ -78,8 +78,8 @@ func (p *part) answers(is callee) bool {
 	return p.name == is.name
 }
 
-// carrying returns the data of a call or a response with the id and the name of is. If key
-// is not empty and its value is not an object, the value is wrapped in one.
+// carrying returns the data of a call or a response with the id and the name in is. If key is not
+// empty and its value is not an object, the value is wrapped in an object.
 func (e *encoder) carrying(p *part, is callee, key string) []byte {
 	value := p.value.Of(e.body.Data)
 	if members, err := rawjson.NewReader(value).Members(); err != nil || len(members) == 0 {
@@ -116,7 +116,8 @@ func setPart(raw []byte, kind string, value []byte) []byte {
 	panic("gemini: a part without its data")
 }
 
-// said returns a response with a text, under output or, if failed, under error.
+// said returns a response with a text. The text is under the key "error" if failed is true, and
+// otherwise under "output".
 func said(text string, failed bool) []byte {
 	key := "output"
 	if failed {
@@ -136,7 +137,7 @@ func (e *encoder) written(parts []transcript.Part) [][]byte {
 	return list
 }
 
-// instruction encodes a system text as parts, with mark before each text.
+// instruction encodes a system text as parts, and puts the text in mark before each of them.
 func instruction(parts []transcript.Part, mark string) [][]byte {
 	if text := chat.Flat(parts); text != "" {
 		return [][]byte{textPart(mark + text)}

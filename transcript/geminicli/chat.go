@@ -160,7 +160,8 @@ func (o *object) member(r *rawjson.Reader, key string) (err error) {
 	return err
 }
 
-// text returns the variable for the string field key, or nil if key is not such a field.
+// text returns the variable for the string field with the name key, or nil if no string field has
+// this name.
 func (o *object) text(key string) *string {
 	switch key {
 	case "id":

@@ -267,8 +267,8 @@ func (c *call) asPart() []byte {
 	return append(raw, "}}"...)
 }
 
-// results returns the parts that answer a call: from its result, which may also have parts of
-// other calls, or made from the result's text.
+// results returns the parts that answer a call. They are from its result, which may also have parts
+// of other calls. If the result is a text, results makes a part of it.
 func (c *call) results() (raws [][]byte) {
 	if len(c.result) == 0 || string(c.result) == "null" || c.id == "" {
 		return nil

@@ -154,8 +154,8 @@ func (e *encoder) all(out *transcript.Encoded) error {
 	return nil
 }
 
-// whole returns the records that keep their lines because neither their contents nor the answers
-// to their calls have changed. same says for each content whether it is unchanged.
+// whole returns the records that keep their lines because neither their contents nor the answers to
+// their calls have changed. An element of same is true if the content with its index is unchanged.
 func (e *encoder) whole(same []bool) map[int]bool {
 	whole := make(map[int]bool, len(e.now))
 	for _, c := range e.now {
@@ -173,7 +173,7 @@ func (e *encoder) whole(same []bool) map[int]bool {
 	return whole
 }
 
-// made writes a content as a new line. k is the index of its source content, or -1.
+// made writes a content as a new line. The parameter k is the index of its source content, or -1.
 func (e *encoder) made(raw []byte, k int) error {
 	var role, parts []byte
 	r := rawjson.NewReader(raw)
@@ -233,7 +233,8 @@ func (e *encoder) name(id string, raw []byte) string {
 	return id
 }
 
-// settings writes the lines before an item that set fields of the session.
+// settings writes those lines that set fields of the session and precede the item with the index
+// before.
 func (e *encoder) settings(before int) {
 	for ; e.next < len(e.in.settings) && e.in.settings[e.next] < before; e.next++ {
 		e.keep(body(e.in.items[e.in.settings[e.next]]))

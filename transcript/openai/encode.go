@@ -120,7 +120,7 @@ func (e *encoder) plain(en *transcript.Entry) {
 	e.write(e.withCalls(m, raw), at)
 }
 
-// withCalls removes an empty list of calls from raw, the bytes of m.
+// withCalls returns raw, the encoding of m, without its list of calls if the list is empty.
 func (e *encoder) withCalls(m *message, raw []byte) []byte {
 	if !m.noCalls {
 		return raw

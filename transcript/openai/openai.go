@@ -43,8 +43,8 @@ func (f format) body(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// Piece returns the messages in items, elements of the list messages, or nil if they cannot
-// be read without the rest of the body.
+// Piece returns the messages in items, which are elements of the list "messages". It returns nil if
+// they cannot be read without the rest of the body.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	s, err := f.Decode("", slices.Concat([]byte(`{"messages":[`), bytes.Join(items, []byte(",")), []byte("]}")))
 	if err != nil {

@@ -62,7 +62,7 @@ func (c *checker) message(i int) {
 	}
 }
 
-// settle moves the open calls of the latest reply to lost, since their results are not
+// settle moves the open calls of the latest reply to the map lost, since their results are not
 // directly behind the reply.
 func (c *checker) settle() {
 	for id := range c.open {

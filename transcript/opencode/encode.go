@@ -107,8 +107,8 @@ func (e *encoder) id(prefix string) string {
 	return fmt.Sprintf("%s_%012x%s", prefix, e.count, hex.EncodeToString(sum[:7]))
 }
 
-// set returns an object with new values of some members. pairs holds keys and JSON values in
-// turn.
+// set returns an object with new values of some members. The list in pairs has keys and JSON values
+// by turns.
 func set(raw []byte, pairs ...string) []byte {
 	for i := 0; i < len(pairs); i += 2 {
 		raw = chat.Set(raw, pairs[i], []byte(pairs[i+1]))
@@ -254,7 +254,8 @@ func (e *encoder) state(p *part, raw []byte, r transcript.ToolResult) []byte {
 	return set(raw, "state", string(state))
 }
 
-// flush writes the open message. next is the following message of the document, or nil.
+// flush writes the open message. The parameter next is the following message of the document, or
+// nil.
 func (e *encoder) flush(next *message) {
 	m, id, parts := e.open, e.opened, e.pending
 	e.open, e.pending = nil, nil

@@ -183,7 +183,8 @@ func (o object) number(data []byte, key string) int64 {
 // flag reports whether the value under key is true.
 func (o object) flag(key string) bool { return o[key].kind == rawjson.True }
 
-// in returns the object under key, or nil. An object with a key twice is nil, too.
+// in returns the object that is the value of key, or nil if the value is not an object or has a key
+// twice.
 func (o object) in(data []byte, key string) object {
 	v := o[key]
 	if v.kind != rawjson.Object {

@@ -30,7 +30,8 @@ type viewer struct {
 	whole bool  // read cleared results with their old text
 }
 
-// views returns the messages that message at of the document becomes.
+// views turns the message with the index at in the document into messages of the conversation, of
+// which there may be several or none.
 func (v *viewer) views(at int) []view {
 	m := &v.msgs[at]
 	if m.role == "user" {
@@ -149,8 +150,8 @@ func (v *viewer) thinking(p *part) transcript.Thinking {
 	return t
 }
 
-// outcome returns the key of the result's text in the state of a call. If interrupted is true,
-// the text is under output in the state's metadata. key is "" if the call has not ended.
+// outcome returns the key of the result's text in the state of a call. If interrupted is true, the
+// text is the value of "output" in the state's metadata. The key is "" if the call has not ended.
 func (p *part) outcome(data []byte) (key string, interrupted bool) {
 	switch p.state.text(data, "status") {
 	case "completed":
@@ -200,8 +201,9 @@ func (p *part) pruned(data []byte) bool {
 	return key == "output" && p.state.in(data, "time")["compacted"].kind == '0'
 }
 
-// sent returns the indexes of the messages that OpenCode sends of the first end messages, in
-// its order: a compaction, its summary, the kept messages, the later messages.
+// sent looks at the messages before the index end, and returns the indexes of those that OpenCode
+// sends. They are in the order in which it sends them: a compaction, its summary, the kept
+// messages, the later messages.
 func (d *document) sent(end int) []int {
 	var back []int
 	done := make(map[string]bool) // compactions that have a summary
@@ -258,8 +260,8 @@ func (d *document) ordered(list []int) []int {
 	return list
 }
 
-// windows returns the windows of the first end messages, oldest first, each without the
-// messages that the next window has. The last window is the conversation.
+// windows divides the messages before the index end into windows and returns these, oldest first,
+// each without the messages that the next window has. The last window is the conversation.
 func (d *document) windows(end int) [][]int {
 	done := make(map[string]bool)
 	for i := range d.msgs[:end] {

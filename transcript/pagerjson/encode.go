@@ -152,8 +152,8 @@ func (enc *encoder) made(i int, e *transcript.Entry, turn Number) {
 	enc.object(id, turn, e.Role, plain(e.Parts, e.Role))
 }
 
-// object adds a block. Its id is "block-" and the short form of id, or, if another block has
-// that id, the whole id and perhaps a number.
+// object adds a block. Its id is "block-" and the short form of id. If that is taken, the whole id
+// stands in place of the short form; if that is taken too, a number is appended.
 func (enc *encoder) object(id transcript.BlockID, turn Number, role transcript.Role, text string) {
 	name := "block-" + id.Short()
 	if enc.ids[name] {

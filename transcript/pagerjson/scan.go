@@ -73,8 +73,8 @@ func (s *scanner) here() string {
 	return strconv.QuoteRune(r)
 }
 
-// more reports whether a list or object has another value, and moves to it. For
-// the first call, with first set, the cursor is after the opening bracket.
+// more reports whether a list or object has another value, and moves to it. At the first call,
+// first is true and the cursor is after the opening bracket.
 func (s *scanner) more(first bool, end byte) bool {
 	c := s.peek()
 	switch {
@@ -106,8 +106,8 @@ func (s *scanner) key() []byte {
 	return k
 }
 
-// text reads a string. lone reports half of a surrogate pair,
-// which becomes U+FFFD.
+// text reads a string. The result lone is true if the string has half of a surrogate pair, which
+// becomes U+FFFD.
 func (s *scanner) text() (text []byte, lone bool) {
 	start := s.at + 1
 	end, plain := s.plain(start)
@@ -273,7 +273,8 @@ func (s *scanner) number() []byte {
 	return s.data[start:s.at]
 }
 
-// toNumber parses a number. problem says what is wrong with it, or is empty.
+// toNumber parses a number. The text in problem says what is wrong with the number. It is empty if
+// nothing is.
 func toNumber(text []byte) (n Number, problem string) {
 	if !bytes.ContainsAny(text, ".eE") {
 		i, err := strconv.ParseInt(string(text), 10, 64)

@@ -92,7 +92,8 @@ func parse(name string, data []byte) (*body, error) {
 	return b, err
 }
 
-// add appends item i: to the last message if both are parts of one reply, else as a new message.
+// add appends item i. If it and the last item are parts of one reply, it becomes a part of the last
+// message; otherwise it begins a new message.
 func (b *body) add(it item, i int) {
 	last := len(b.items) - 1
 	b.items = append(b.items, it)
@@ -188,7 +189,8 @@ func (v *values) note(key string, span rawjson.Span) {
 	}
 }
 
-// field returns the variable for the string field key, or nil if key is not such a field.
+// field returns the variable for the string field with the name key, or nil if no string field has
+// this name.
 func (it *item) field(key string) *string {
 	switch key {
 	case "type":

@@ -147,7 +147,8 @@ func (e *encoder) plain(i int) (instructed bool) {
 	return false
 }
 
-// dangles reports whether a piece is reasoning with an id, which an item of its reply must follow.
+// dangles reports whether a piece is a reasoning item with an id. The provider refuses such an item
+// unless another item of the same reply follows it.
 func (e *encoder) dangles(p *chat.Piece) bool {
 	return p.Index >= 0 && e.body.items[p.Index].kind == "reasoning" && e.body.items[p.Index].id != ""
 }

@@ -60,8 +60,8 @@ func (f format) body(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// Piece returns the messages in items, elements of the list input, or nil if they cannot
-// be read without the rest of the body. Instructions cannot.
+// Piece returns the messages in items, which are elements of the list "input". It returns nil if
+// they cannot be read without the rest of the body, as for instructions.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	s, err := f.Decode("", Body(items))
 	if err != nil {

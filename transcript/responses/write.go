@@ -151,8 +151,8 @@ func textPart(role, text string) []byte {
 	return append(rawjson.AppendString([]byte(`{"type": "`+kind+`", "text": `), text), '}')
 }
 
-// media encodes an image, a sound or a file, or returns nil where the API allows none: in a
-// reply, in a system text, and sounds in an output.
+// media encodes an image, a sound or a file. It returns nil if the API does not allow it: replies
+// and system texts may have no media, and outputs may have no sounds.
 func (e *encoder) media(role string, p transcript.Media) []byte {
 	url := chat.DataURL(p)
 	switch {

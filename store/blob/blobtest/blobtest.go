@@ -19,8 +19,9 @@ import (
 	"github.com/carrel-dev/carrel/store/blob"
 )
 
-// Run runs all checks of a [blob.Keeper] in parallel. Each check calls open, which makes an empty
-// place, registers its cleanup with t, and returns a function that opens the place once more.
+// Run runs all checks of a [blob.Keeper] in parallel. Each check calls the function open, which
+// makes an empty place, registers its cleanup with t, and returns a function that opens the place
+// once more.
 func Run(t *testing.T, open func(t *testing.T) (handle func() blob.Keeper)) {
 	for _, c := range []struct {
 		name string
@@ -52,7 +53,8 @@ func put(t *testing.T, p blob.Keeper, key string, body []byte) {
 	}
 }
 
-// has checks that a place has a blob with a body, or with nil that it has none.
+// has checks that the place p has the blob key with the bytes in body. If body is nil, it checks
+// that p has no blob with this key.
 func has(t *testing.T, p blob.Keeper, key string, body []byte) {
 	t.Helper()
 	got, err := p.Get(t.Context(), key, int64(len(body)))
@@ -64,7 +66,7 @@ func has(t *testing.T, p blob.Keeper, key string, body []byte) {
 	}
 }
 
-// bodies returns bodies of different sizes, with all bytes in them.
+// bodies returns bodies of different sizes. The largest has every value of a byte.
 func bodies() [][]byte {
 	every := make([]byte, 256)
 	for i := range every {

@@ -29,7 +29,7 @@ import (
 // part is the end of the name of a file that is not complete.
 const part = ".part"
 
-// A place is a directory.
+// A place keeps blobs as files in a directory.
 type place struct{ dir string }
 
 // New returns the place in a directory, given by an absolute path.
@@ -57,8 +57,8 @@ const (
 	nextFailing  = "look into the log of the system"
 )
 
-// explain turns an error of the system into one of package store, if one fits. denied is the kind of
-// a refused permission.
+// explain turns an error of the system into one of package store, if one fits. If the system
+// refused the permission, it returns an error of the kind denied.
 func (p *place) explain(err, denied error) error {
 	if err == nil {
 		return nil
@@ -79,8 +79,9 @@ func (p *place) explain(err, denied error) error {
 	return t
 }
 
-// in calls f with the directory, after it has checked the key. A path cannot leave the directory,
-// also not through a symbolic link. denied is the kind of a refused permission.
+// in checks the key and calls f with the directory. A path that f uses cannot leave the directory,
+// not even through a symbolic link. If the system refuses the permission, the error is of the kind
+// denied.
 func (p *place) in(ctx context.Context, key string, denied error, f func(dir *os.Root) error) (err error) {
 	if err := errors.Join(ctx.Err(), blob.CheckKey(key)); err != nil {
 		return err

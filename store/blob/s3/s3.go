@@ -42,7 +42,7 @@ const DefaultRegion = "us-east-1"
 // Options configures a place. Bucket and the two keys are required.
 type Options struct {
 	Bucket string
-	Prefix string // before each key, such as "carrel/": a valid key, and a slash
+	Prefix string // put before each key, such as "carrel/": a valid key followed by a slash
 
 	// Endpoint is the URL of the server, such as "https://minio.example.org:9000". The default is
 	// that of Amazon S3 in the region.
@@ -50,14 +50,14 @@ type Options struct {
 	Region   string // the default is [DefaultRegion]
 
 	AccessKey, SecretKey string
-	Token                string // of temporary keys, or empty
+	Token                string // session token that belongs to temporary keys, or empty
 
 	// Transport sends the requests. The default is like [http.DefaultTransport].
 	Transport http.RoundTripper
 	Now       func() time.Time // the default is time.Now
 }
 
-// A place is a bucket.
+// A place keeps blobs as objects in a bucket.
 type place struct {
 	client  *http.Client
 	server  *url.URL
@@ -103,7 +103,7 @@ func isServer(u *url.URL) bool {
 	return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && strings.Trim(u.Path, "/") == "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// isBucket reports whether a bucket can have a name.
+// isBucket reports whether name is valid as the name of a bucket.
 func isBucket(name string) bool {
 	other := func(r rune) bool { return (r < 'a' || 'z' < r) && (r < '0' || '9' < r) && r != '-' && r != '.' }
 	return 3 <= len(name) && len(name) <= 63 && !strings.ContainsFunc(name, other) && !strings.Contains(name, "..")
@@ -112,7 +112,7 @@ func isBucket(name string) bool {
 // String implements [blob.Keeper].
 func (p *place) String() string { return p.address }
 
-// name returns the name of an object.
+// name returns the name of the object for a key. It fails if the key is invalid or ctx has ended.
 func (p *place) name(ctx context.Context, key string) (string, error) {
 	return p.o.Prefix + key, errors.Join(ctx.Err(), blob.CheckKey(key))
 }
@@ -137,7 +137,8 @@ func (p *place) Get(ctx context.Context, key string, most int64) ([]byte, error)
 	return body, p.explain(err)
 }
 
-// rounds is how often Drop lists versions and deletes them. A list has up to a thousand.
+// rounds is the largest number of times that Drop lists the versions of an object and deletes them.
+// A server lists up to a thousand at once.
 const rounds = 100
 
 // Drop implements [blob.Keeper].
@@ -178,7 +179,7 @@ func (p *place) Drop(ctx context.Context, key string) error {
 	}
 }
 
-// remove deletes a version of an object, or with an empty id the object.
+// remove deletes the version of an object with the given id. If id is empty, it deletes the object.
 func (p *place) remove(ctx context.Context, name, id string) error {
 	query := url.Values{}
 	if id != "" {

@@ -17,19 +17,20 @@ import (
 )
 
 const (
-	// attempts is how often a request is sent to a server that is overloaded or cannot be reached,
-	// and firstPause the pause after the first time, which doubles.
+	// attempts is how often a request is sent to a server that is overloaded or cannot be reached.
+	// The pause after the first attempt is firstPause, and each later pause is twice the one
+	// before.
 	attempts   = 3
 	firstPause = 200 * time.Millisecond
 
 	// patience is how long a server may take to begin its answer.
 	patience = time.Minute
 
-	// largestAnswer is how many bytes of an answer in XML are read.
+	// largestAnswer is the largest number of bytes that are read of an answer in XML.
 	largestAnswer = 4 << 20
 )
 
-// An answerError is an answer that says no.
+// An answerError is an answer of the server with the status of a failure.
 type answerError struct {
 	Status  int    `xml:"-"`
 	Code    string `xml:"Code"` // empty in the answer to HEAD
@@ -40,7 +41,7 @@ func (e *answerError) Error() string {
 	return fmt.Sprintf("the server answers %d %s %s", e.Status, e.Code, e.Message)
 }
 
-// isAnswer reports whether an error is an answer with one of some statuses.
+// isAnswer reports whether err is an answer of the server with one of the given statuses.
 func isAnswer(err error, statuses ...int) bool {
 	answer, is := errors.AsType[*answerError](err)
 	for _, status := range statuses {
@@ -77,8 +78,8 @@ func (p *place) explain(err error) error {
 	return t
 }
 
-// send sends a request about an object, or with an empty name about the bucket, and returns the body
-// of the answer. It reads at most one byte more than most.
+// send sends a request about the object with the given name, or about the bucket if the name is
+// empty, and returns the body of the answer. It reads at most most+1 bytes of the body.
 func (p *place) send(ctx context.Context, method, name string, query url.Values, body []byte, most int64) ([]byte, error) {
 	to := *p.server
 	to.Path, to.RawQuery = "/"+p.o.Bucket+"/"+name, query.Encode()

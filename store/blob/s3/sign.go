@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// algorithm is the name of the way of signing: version 4 of Amazon's.
+// algorithm is the name of the algorithm that signs requests, which is version 4 of Amazon's
+// signatures.
 const algorithm = "AWS4-HMAC-SHA256"
 
-// sign signs a request whose body has the digest sum, in hexadecimal. All headers of the request are
-// signed, and its host.
+// sign signs a request. The text in sum is the digest of the body in hexadecimal. The signature
+// covers the host and all headers of the request.
 func (o *Options) sign(r *http.Request, sum string, now time.Time) {
 	at := now.UTC().Format("20060102T150405Z")
 	r.Header.Set("X-Amz-Date", at)
