@@ -24,8 +24,8 @@ type ContractsError struct {
 
 func (e *ContractsError) Error() string { return "folder for contracts " + e.Dir + ": " + e.Text }
 
-// Contracts is the folder of contracts as files that other programs read. Only the user has
-// access to it.
+// Contracts is the folder in which contracts are stored as files, for other programs. Only the user
+// has access to it.
 type Contracts struct{ dir string }
 
 // ContractsDir returns the folder for contracts, and creates it if it does not exist:

@@ -50,7 +50,8 @@ func (d *doctor) claude() (*installed, error) {
 	return in, nil
 }
 
-// read reads a settings file.
+// read reads a settings file of Claude Code. It adds the programs of the hooks to the map hooks, by
+// event, and sets the fields of in for the plug-in that the file enables.
 func (in *installed) read(path string, hooks map[string]string) error {
 	data, err := readIfThere(path)
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
@@ -121,7 +122,7 @@ func other(program, client string) *doctorCheck {
 	return nil
 }
 
-// A question is what the doctor writes to the standard input of a program that it tests.
+// A question is the input that the doctor writes to a program that it tests.
 type question struct {
 	line string
 	last bool   // close the input after it: a hook reads to the end, a server does not

@@ -297,7 +297,7 @@ func (r *putResult) print(p *out.Page) {
 	}
 }
 
-// stamp formats a time for a pipe; a zero time is "".
+// stamp formats a time for a pipe. For a zero time it returns "".
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -66,8 +66,8 @@ func (a *Access) SessionID(ctx context.Context, word string) (transcript.Session
 	return found.Session, nil
 }
 
-// On calls do with the session that the arguments name, or with the conversation of a file if
-// file is not "".
+// On calls the function do with the session that the arguments name or, if file is not "", with the
+// conversation of that file.
 func (s *SessionArg) On(ctx context.Context, j *Job, file string, args []string, do func(a *Access, id transcript.SessionID) error) error {
 	if file == "" {
 		return j.With(ctx, false, func(a *Access) error {

@@ -43,8 +43,9 @@ func (j *Job) Files(paths []string) ([]File, error) {
 	return files, nil
 }
 
-// heldIn returns the sessions held, which an agent stores in one file, under the name that the user
-// typed for the file. If err is not nil, it returns one file whose Read fails with err.
+// heldIn returns the sessions in held, which an agent stores together in one file. Their names
+// begin with the name that the user typed for the file. If err is not nil, heldIn returns one file
+// whose Read fails with err.
 func (j *Job) heldIn(name string, held []agents.Source, err error) (files []File) {
 	if err != nil {
 		return []File{{agents.Source{Name: name, Read: func() ([]byte, error) { return nil, err }, Changed: j.Clock()()}, true}}

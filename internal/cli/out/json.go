@@ -28,8 +28,8 @@ func (o *Out) Result(name string, value any, text func(p *Page)) error {
 	return o.print(document{name: name, value: value}, text)
 }
 
-// List prints a result that is a list. The entries are under the key list of value; the other
-// keys describe the whole list.
+// List prints a result that is a list. The argument list is the key under which value has the
+// entries; the other keys describe the whole list.
 func (o *Out) List(name string, value any, list string, text func(p *Page)) error {
 	return o.print(document{name, value, list}, text)
 }

@@ -183,8 +183,8 @@ func (t *Table) Turned() *Table {
 // leastLast is the fewest columns to which the last cell of a line is cut.
 const leastLast = 12
 
-// need returns the columns that a table needs if its last cells are cut. Its arguments are
-// results of [Page.columns].
+// need returns how many columns of a terminal a table needs if its last cells are cut. Its
+// arguments are results of [Page.columns].
 func need(right []bool, widths []int) int {
 	n := 2*len(widths) - 2
 	for i, w := range widths {

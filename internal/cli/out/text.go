@@ -217,7 +217,7 @@ func Thousands[N ~int | ~int64](n N) string {
 	return sign + digits
 }
 
-// Plural returns one if n is 1, else many.
+// Plural returns the word in one if n is 1, and otherwise the word in many.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -258,7 +258,7 @@ func Milli(r ratio.Ratio) string {
 	return s[:len(s)-3]
 }
 
-// Percent formats n as a rounded percentage of all.
+// Percent formats the ratio of n to all as a rounded percentage.
 func Percent(n, all token.Count) string {
 	return fmt.Sprintf("%d%%", (200*int64(n)+int64(all))/(2*max(int64(all), 1)))
 }

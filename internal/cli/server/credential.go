@@ -188,7 +188,7 @@ func joined[T ~string](words []T, between string) string {
 	return b.String()
 }
 
-// until says how long a credential is valid unless it is revoked.
+// until returns in words how long a credential is valid unless it is revoked.
 func until(t *store.Credential) string {
 	if t.Expires.IsZero() {
 		return "without end"

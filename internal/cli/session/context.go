@@ -155,7 +155,7 @@ func printContext(p *out.Page, r *carrel.ContextResult) {
 	}
 }
 
-// measureWords says how much of the effective window is in use.
+// measureWords returns in words how much of the effective window is in use.
 func measureWords(used token.Count, f *pager.Figures) string {
 	return fmt.Sprintf("%s tokens, %s of the %s of the effective window, which is %s of all", out.Thousands(used),
 		ratio.Of(used, f.Effective).Percent(), out.Thousands(f.Effective), ratio.Of(f.Effective, f.Window).Percent())

@@ -130,7 +130,8 @@ type folderOf struct {
 	agent  *agents.Agent
 }
 
-// stores returns the folders of agents that exist. It fails if there is none.
+// stores returns the folders in which agents store sessions, as far as the folders exist. It fails
+// if none exists.
 func stores(j *job.Job) (there []folderOf, err error) {
 	var looked []string
 	for _, a := range agents.All() {

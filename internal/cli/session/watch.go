@@ -73,7 +73,8 @@ func addTree(w *fsnotify.Watcher, root string, all bool) error {
 	})
 }
 
-// follow imports the files that a watcher reports, each after it was quiet.
+// follow imports the files that a watcher reports. It waits until nothing has changed for the
+// duration [quiet].
 func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map[string]bool) error {
 	waiting := make(map[string]job.File)
 	timer := time.NewTimer(quiet)
@@ -114,8 +115,8 @@ func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map
 	}
 }
 
-// wanted reports whether a change at path matters. In a folder that is watched only for one file,
-// other files do not.
+// wanted reports whether a change at path matters. If one file of a folder is a target, changes of
+// other files in that folder do not matter.
 func (in *importer) wanted(path string, targets map[string]bool) bool {
 	for t := range targets {
 		if filepath.Dir(t) == filepath.Dir(path) {
