@@ -241,7 +241,7 @@ type retentionResult struct {
 	Short     int            `json:"short"`      // sessions with fewer tokens
 	Idle      int            `json:"idle"`       // sessions that reuse too little of their text
 	Skipped   int            `json:"skipped"`    // files that contain no conversation
-	Left      int            `json:"left"`       // files not read, because the others had enough cases
+	Left      int            `json:"left"`       // files not read, because enough conversations were read
 	Rows      []retentionRow `json:"rows"`
 }
 

@@ -54,8 +54,9 @@ func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.S
 	return with, d, nil
 }
 
-// without returns the bytes of messages, except those in kept, each as often as it occurs there,
-// and except system text, which belongs to every window.
+// without returns the bytes of messages, without the messages whose bytes are in kept. An element
+// of kept removes one message, the last with these bytes. System text is left out too, because it
+// belongs to every window.
 func without(s *transcript.Session, messages []transcript.Message, kept [][]byte) (list [][]byte) {
 	var out [][]byte
 	for i := range slices.Backward(messages) {

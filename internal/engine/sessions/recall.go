@@ -63,8 +63,7 @@ func cutRecalled(r *api.RecallResult, data []byte, req *api.RecallRequest) error
 	return nil
 }
 
-// recallArtifact returns the whole text of an artifact, of which a context may have had only a
-// part.
+// recallArtifact returns the whole text of an artifact, even if the context had only a part of it.
 func (e *Sessions) recallArtifact(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (*api.RecallResult, error) {
 	a, err := e.FindArtifact(ctx, scope, req.Block, false)
 	if err != nil {

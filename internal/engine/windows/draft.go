@@ -229,7 +229,7 @@ func (c *compression) factsOf(n int) []facts.Fact {
 	return all
 }
 
-// since returns the facts of the blocks with the indexes from up to, without, to, and facts of
+// since returns the facts of the blocks with the indexes from ≤ i < to. It also returns facts of
 // earlier blocks whose status changed in these blocks.
 func (c *compression) since(from, to int) []facts.Fact {
 	if from == 0 {

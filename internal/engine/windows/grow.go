@@ -52,8 +52,8 @@ func (e *Windows) grow(ctx context.Context, scope governance.Scope, p *pass, req
 	return o, nil
 }
 
-// startFromWindow changes the decisions of a plan: the form from which each block comes is the one
-// that it has in the present window.
+// startFromWindow changes the decisions of a plan so that each decision begins with the form that
+// the block has in the present window.
 func (p *pass) startFromWindow(plan *pager.Plan) {
 	plan.Before = p.held.Head.Window
 	for i := range plan.Decisions {

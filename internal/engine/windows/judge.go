@@ -14,8 +14,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// judged judges data as the summary of the first blocks of a session. asked is the number of
-// blocks; 0 means the number that the summary gives or, if it gives none, all blocks.
+// judged judges whether data is a good summary of the first blocks of a session. The argument asked
+// is the number of these blocks; 0 means the number that the summary gives or, if it gives none,
+// all blocks.
 func (e *Windows) judged(h *hold.Snapshot, data []byte, asked int, least *ratio.Ratio) (*api.Judgement, *summary.Summary, error) {
 	n, err := h.FirstBlocks(asked)
 	if err != nil {
