@@ -161,8 +161,8 @@ func (s *Settings) origins() *origin.Options {
 	return o
 }
 
-// embedder returns the embedder of the settings, or nil if there is none. Offline, an embedder at
-// a URL counts as none.
+// embedder returns the embedder of the settings, or nil if there is none. If connections are
+// forbidden, it returns nil in place of an embedder at a URL.
 func (s *Settings) embedder() (llm.Embedder, error) {
 	url, dir := s.value("embed.url"), s.value("embed.static")
 	switch {

@@ -26,7 +26,7 @@ type Plan struct {
 	alone   []replaced      // replaced messages behind the head, in order
 }
 
-// A replaced is n messages of the client, mostly one, that are replaced by an entry.
+// A replaced is a run of n messages of the client that an entry replaces. Mostly n is 1.
 type replaced struct {
 	message, n int // index of the first message, and their number
 	size       int // bytes, with marks

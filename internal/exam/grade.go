@@ -260,7 +260,8 @@ func (r *Run) grades(s *Session, sheet *Sheet) (*Grades, error) {
 	return &g, nil
 }
 
-// check returns an error if grades do not fit a sheet: a grade is missing or not allowed.
+// check returns an error if a grade that the sheet asks for is missing, or if a grade is not
+// allowed.
 func (g *Grades) check(sheet *Sheet) error {
 	for i := range sheet.Questions {
 		q := &sheet.Questions[i]

@@ -133,7 +133,7 @@ func (r *Reader) Fail(offset int, format string, args ...any) *Error {
 // shownKey is how many bytes of a key an error shows at most.
 const shownKey = 40
 
-// Path returns where in the text the reader is, such as "messages.3.role".
+// Path returns the place in the text that the reader has reached, such as "messages.3.role".
 func (r *Reader) Path() string {
 	var b strings.Builder
 	for i, s := range r.path {

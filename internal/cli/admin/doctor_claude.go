@@ -109,8 +109,8 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 }
 
 // other returns a failed check if the program that a client's settings name is missing or is not
-// the program that runs now, else nil. It does not run the program, because a project's settings
-// may name anything.
+// the program that runs now. Otherwise it returns nil. It does not run the program, because a
+// project's settings may name anything.
 func other(program, client string) *doctorCheck {
 	found, err := exec.LookPath(program)
 	if err != nil {

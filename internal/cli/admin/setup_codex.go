@@ -126,8 +126,8 @@ func codexServer(program string) setupPart {
 	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines(ofServer, file, data) }}
 }
 
-// tomlString returns s as a TOML string: in single quotes if s contains none, else quoted with
-// escapes.
+// tomlString returns s as a TOML string. If s contains no single quotes, it is put in single
+// quotes; otherwise it is quoted with escapes.
 func tomlString(s string) string {
 	if strings.ContainsAny(s, "'\n") {
 		return strconv.Quote(s)

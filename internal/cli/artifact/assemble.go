@@ -243,8 +243,8 @@ func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 	return out
 }
 
-// traced returns the artifacts that a manifest lists one by one: first those with a score, best
-// first, then those without.
+// traced returns the artifacts that a manifest lists one by one. Artifacts with a score come first,
+// best first, and then those without.
 func traced(ctx context.Context, a *job.Access, id string) ([]scoredLine, error) {
 	sealed, err := carrel.SealedOf(a.Manifest(ctx, a.Scope, &carrel.IDRequest{ID: id}))
 	if err != nil {

@@ -306,8 +306,8 @@ func Group(name, below string) func(*cobra.Command, []string) error {
 	}
 }
 
-// Cause returns the signal or the timeout that caused an error, if there is one, else err itself.
-// It returns an [AgentError] unchanged.
+// Cause returns the signal or the timeout that caused an error. If there is neither, it returns err
+// itself. It returns an [AgentError] unchanged.
 func (j *Job) Cause(ctx context.Context, err error) error {
 	if Is[*AgentError](err) {
 		return err

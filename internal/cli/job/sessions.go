@@ -12,7 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A back is a hidden flag of one digit, so that a command accepts "-2" as an argument.
+// A back is a hidden flag of one digit, such as -2. With it a command accepts "-2" as the name of
+// an earlier session.
 type back struct {
 	word *string
 	nth  string

@@ -8,7 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/agents"
 )
 
-// A File is a file to import, or one of several sessions that an agent stores in a file.
+// A File is a file to import. If an agent stores several sessions in one file, it is one of these
+// sessions.
 type File struct {
 	agents.Source      // with the name as the user typed it
 	Named         bool // the user named it; it was not found in a folder

@@ -299,7 +299,7 @@ func (r *limnRun) lines(ctx context.Context, res *limn.Result) []string {
 	return append(lines, r.remarks(ctx, res)...)
 }
 
-// readings explains how conditions that mix "and" with "or" are read.
+// readings explains how Limn understood conditions that mix "and" with "or".
 func readings(l *limn.Line) []string {
 	var lines []string
 	if l.Amber != "" {

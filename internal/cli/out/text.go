@@ -225,8 +225,8 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Short returns the short form of a session id: the first eight characters of a UUID, or of the
-// hash at the end of an id that Carrel made.
+// Short returns the short form of a session id. It is the first eight characters of a UUID, or of
+// the hash with which an id ends that Carrel made.
 func Short(id transcript.SessionID) string {
 	s := string(id)
 	if len(s) == 36 && s[8] == '-' && s[13] == '-' {

@@ -161,7 +161,7 @@ func measureWords(used token.Count, f *pager.Figures) string {
 		ratio.Of(used, f.Effective).Percent(), out.Thousands(f.Effective), ratio.Of(f.Effective, f.Window).Percent())
 }
 
-// drawBar draws parts as letters in a bar, each as wide as its share of the sum.
+// drawBar draws parts as letters in a bar. The width of each part is its share of the sum.
 func drawBar(p *out.Page, parts []part, width int) out.Painted {
 	var all, before int64
 	for _, s := range parts {

@@ -314,7 +314,7 @@ func (in *importer) file(ctx context.Context, f job.File) (*carrel.ImportResult,
 	return res, err
 }
 
-// sum adds up the files by format, in the order of the formats' names.
+// sum adds up the files by format and sorts the totals by the names of the formats.
 func (r *importReport) sum() {
 	at := make(map[string]*importTotal)
 	sessions := make(map[string]bool)

@@ -116,8 +116,8 @@ func printTrigger(j *job.Job, res *carrel.TriggerResult) error {
 	return nil
 }
 
-// read returns the trigger from settings and flags, the size of the context window or 0 if none is
-// given, and the load from the flags. The load is nil if the flags have no figures, so that the
+// read returns the trigger from settings and flags, the load from the flags, and the size of the
+// context window or 0 if none is given. The load is nil if the flags have no figures; then the
 // command is about a stored session.
 func (in *gauge) read(cmd *cobra.Command, j *job.Job) (*pager.Trigger, *pager.Load, token.Count, error) {
 	settings, err := j.Settings()

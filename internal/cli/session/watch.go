@@ -58,7 +58,8 @@ func (in *importer) watch(ctx context.Context, paths []string) (err error) {
 	return in.follow(ctx, w, targets)
 }
 
-// addTree watches a folder and its subfolders: all of them, or only those that an import reads.
+// addTree watches a folder and its subfolders. If all is false, it leaves out subfolders that an
+// import does not read.
 func addTree(w *fsnotify.Watcher, root string, all bool) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -92,7 +92,8 @@ func printWhy(p *out.Page, r *carrel.WhyResult) {
 	p.Table(t)
 }
 
-// printStub prints the stub of a block: on a terminal line by line, else in one line.
+// printStub prints the stub of a block. On a terminal it prints the first lines of the stub, and in
+// a pipe the whole stub in one line.
 func printStub(p *out.Page, s *pager.Stub) {
 	if s == nil || s.Text == "" {
 		return

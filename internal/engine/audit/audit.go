@@ -125,7 +125,7 @@ func (c *checking) settled(ctx context.Context, scope governance.Scope, h *store
 	return fmt.Errorf("session %s: %w, again at each attempt, because others write to it: check again later", h.ID, store.ErrConflict)
 }
 
-// session checks a session, also a removed one. A purged session has nothing to check.
+// session checks a session, even if it was removed. A purged session has nothing to check.
 func (c *checking) session(ctx context.Context, scope governance.Scope, head *store.Head) error {
 	if head.Status == store.StatusPurged {
 		return nil

@@ -11,10 +11,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// behindCompaction returns the import with the earlier windows of the session added. If no stored
-// window has the message that the client's compaction left, then all stored windows, the newest
-// included, are earlier windows. Otherwise only the windows before the one with that message are.
-// Messages that the client kept belong to the present window.
+// behindCompaction returns the import with the earlier windows of the session added. The client's
+// compaction left one message. If no stored window has this message, all stored windows are earlier
+// windows, the newest included. Otherwise only the windows before the window with this message are
+// earlier windows. Messages that the client kept belong to the present window.
 func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.Snapshot) (*api.ImportRequest, *transcript.Session, error) {
 	known := old.Session
 	windows := append(slices.Clone(known.Earlier), known.Messages)

@@ -180,8 +180,8 @@ func (e *Sessions) checkNewIDs(ctx context.Context, scope governance.Scope, s *t
 	return nil
 }
 
-// trail returns how far a file was read, with the cells to store, or nil if the file must be read
-// whole when it has grown.
+// trail returns how far a file was read, and the cells to store for that. It returns nil if the
+// file must be read whole when it has grown.
 func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []int, items []store.CellID) (*hold.FileProgress, []store.Cell, error) {
 	f, err := hold.FormatNamed(s.Format)
 	if err != nil {

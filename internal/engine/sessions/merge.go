@@ -33,9 +33,9 @@ type merge struct {
 	begin   hold.FilePrefix // the part of the file that was not read
 }
 
-// merge matches the blocks of a session with the stored blocks. A block with the same bytes in
-// the same message is the same block, and so is one that only grew. A block that left the
-// conversation before is the same block when it comes back.
+// merge matches the blocks of a session with the stored blocks. A block is the same block if it has
+// the same bytes in the same message, or if it only grew. A block that left the conversation before
+// is the same block when it comes back.
 func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcript.Session, old *hold.Snapshot) (*merge, error) {
 	m := newMerge(s)
 	if old.Prefix != nil {

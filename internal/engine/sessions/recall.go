@@ -109,7 +109,7 @@ func (e *Sessions) recallSummary(ctx context.Context, scope governance.Scope, re
 	return res, cutRecalled(res, []byte(s.Whole().Markdown()), req)
 }
 
-// blockText returns the text of a block, or raw if the block left the conversation.
+// blockText returns the text of a block. If the block left the conversation, it returns raw.
 func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref store.BlockRef, raw []byte) ([]byte, error) {
 	h, err := e.Load(ctx, scope, ref.Session)
 	if err != nil {

@@ -174,8 +174,8 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 	return all
 }
 
-// uncut returns the form of a block that stays in the window: without its thinking if the thinking
-// may leave, else whole.
+// uncut returns the form of a block that stays in the window: the form without thinking if the
+// thinking may leave, and otherwise the whole form.
 func uncut(c *pager.Candidate) pager.Form {
 	if c.Thinking && !c.Rule.Hard() {
 		return pager.Bare

@@ -172,8 +172,9 @@ func probingOf(h *hold.Snapshot, n int) *probe.Options {
 	}
 }
 
-// policyOf returns the criteria for answered probes: the default of package probe if least is
-// nil, none if least is 0, else the default with least as the overall share.
+// policyOf returns the criteria for answered probes. If least is nil, they are the default of
+// package probe, and if least is 0, there are none. Otherwise they are the default with least as
+// the overall share.
 func policyOf(least *ratio.Ratio) *probe.Criteria {
 	policy := probe.DefaultPolicy()
 	switch {
