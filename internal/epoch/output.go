@@ -49,8 +49,8 @@ func Covers(q *wire.Request) int {
 	return len(q.Messages)
 }
 
-// Outputs returns the texts of results that have more bytes of JSON than large. It begins with the
-// message whose index is in the argument from.
+// Outputs returns the texts of results that have more bytes of JSON than large. It examines the
+// messages whose index is equal to from or higher.
 func Outputs(q *wire.Request, from, large int) []Output {
 	return outputs(q, from, len(q.Messages), large)
 }

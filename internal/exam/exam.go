@@ -27,7 +27,7 @@ type Exam struct {
 type Session struct {
 	ID           string     `json:"id"`
 	Conversation string     `json:"conversation"` // path of the file
-	Lines        int        `json:"lines"`        // number of lines before the cut; 0: all
+	Lines        int        `json:"lines"`        // number of lines before the cut; 0 means all lines
 	Questions    []Question `json:"questions"`
 	Next         []string   `json:"next"` // the steps of the agent after the cut
 
@@ -165,7 +165,7 @@ func (s *Session) check() error {
 	return nil
 }
 
-// readJSON reads a JSON file into the value to which the argument to points. The error of an
+// readJSON reads a JSON file into the value that its second argument points to. The error of an
 // invalid file has the line.
 func readJSON(path string, to any) error {
 	data, err := os.ReadFile(path)

@@ -310,7 +310,7 @@ func estimated(p *llm.Prompt) int {
 	return int(c.Count(p.System) + c.Count(p.Text))
 }
 
-// read decodes the JSON object in a reply into the value to which the argument to points. Then it
+// read decodes the JSON object in a reply into the value that its first argument points to. Then it
 // calls the function check.
 func (r *Reply) read(to any, check func() error) error {
 	from, end := strings.IndexByte(r.Raw, '{'), strings.LastIndexByte(r.Raw, '}')

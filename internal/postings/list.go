@@ -214,8 +214,8 @@ func (b *block) Decode(docs, counts *[BlockSize]uint32) int {
 	return b.N
 }
 
-// long reads a variable-length number of several bytes. The argument at is its offset, and the
-// result end is the offset behind it.
+// long reads a variable-length number of several bytes at the given offset. The result end is the
+// offset behind the number.
 func long(p []byte, at int) (v uint64, end int) {
 	v, n := binary.Uvarint(p[at:])
 	if n <= 0 {

@@ -158,10 +158,10 @@ func Lookup(page []byte, word string, most uint32) (*List, error) {
 	return nil, nil //nolint:nilnil // no document has the word
 }
 
-// Collect finds the words of documents in a segment. The argument of has a map for each document,
-// by the id of the document; Collect adds the words and their counts to it. The other arguments are
-// the pages of the segment and the results of [ParseDocs]. It fails if the words of such a document
-// do not add up to its length.
+// Collect finds the words of documents in a segment. Its last argument has a map for each document,
+// by the id of the document. Collect adds the words and their counts to these maps. The other
+// arguments are the pages of the segment and the results of [ParseDocs]. It fails if the words of
+// such a document do not add up to its length.
 func Collect(pages [][]byte, ids []int64, lengths []uint32, of map[int64]map[string]uint32) error {
 	var docs, counts [BlockSize]uint32
 	left := slices.Clone(lengths)
@@ -189,8 +189,8 @@ func Collect(pages [][]byte, ids []int64, lengths []uint32, of map[int64]map[str
 	return nil
 }
 
-// Lost reports whether one of the maps in the argument of is still empty. Then [Collect] has found
-// the document of that map in no segment.
+// Lost reports whether one of the given maps is still empty. Then [Collect] has found the document
+// of that map in no segment.
 func Lost(of map[int64]map[string]uint32) bool {
 	for _, words := range of {
 		if len(words) == 0 {

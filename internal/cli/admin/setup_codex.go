@@ -92,7 +92,7 @@ const (
 )
 
 // between returns text enclosed in two lines, with which setup marks the begin and end of its own
-// part of a file. Both lines end with the suffix in the argument of. Parts with different suffixes
+// part of a file. Both lines end with a suffix, the first argument. Parts with different suffixes
 // can stand in one file.
 func between(of, text string) string {
 	return codexBegin + of + "\n" + text + codexEnd + of + "\n"
@@ -173,8 +173,8 @@ supports_websockets = false
 	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines("", file, data) }}
 }
 
-// withoutLines removes from data each part that [between] has enclosed with the suffix in the
-// argument of, and the two lines that enclose it.
+// withoutLines removes from data each part that [between] has enclosed with the given suffix, and
+// the two lines that enclose it.
 func withoutLines(of, file string, data []byte) ([]byte, error) {
 	rest := bytes.Clone(data)
 	begin, end := []byte(codexBegin+of+"\n"), []byte(codexEnd+of+"\n")

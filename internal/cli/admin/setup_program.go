@@ -10,7 +10,7 @@ import (
 )
 
 // homeOf returns the user's home folder. If it is unknown, the error tells the user to set HOME or
-// the variable that the argument instead names.
+// another variable, whose name is the second argument.
 func homeOf(j *job.Job, instead string) (string, error) {
 	home, err := agents.Home(j.Getenv)
 	if err != nil {

@@ -84,8 +84,8 @@ func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, e
 	return List(items), next, err
 }
 
-// rest returns the entries behind the cursor after. If the argument most is above 0, rest needs to
-// return only that many entries, but may return more; 0 means all.
+// rest returns the entries behind a cursor, which is the first argument. If the second argument is
+// above 0, rest may stop when it has that many entries; 0 means all.
 func (l *Listing[T, K]) rest(after string, most int) ([]T, error) {
 	key, err := l.open(after)
 	if err != nil {

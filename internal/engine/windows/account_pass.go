@@ -257,7 +257,7 @@ func (p *pass) applyStub(req *pager.Request, plan *pager.Plan, i int, made *acco
 	d.Recut = d.From == d.To && !s.Same(&now)
 }
 
-// leastAccount plans the smallest possible account. The budget of the account is the argument by,
+// leastAccount plans the smallest possible account. Its last argument is the budget of the account,
 // in tokens. If even then the window does not fit the budget of req, it returns a
 // [*pager.FloorError] with the tokens of the window.
 func (p *pass) leastAccount(req *pager.Request, plan *pager.Plan, r *account.Request, by token.Count) (*pager.Plan, error) {
