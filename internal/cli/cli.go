@@ -55,7 +55,7 @@ func Main(ctx context.Context, env *job.Env, args []string) (code int) {
 	return fail(ctx, j, err)
 }
 
-// completes reports whether a shell asks for completions.
+// completes reports whether the command line comes from a shell that asks for completions.
 func completes(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
@@ -111,8 +111,8 @@ func meant(cmd *cobra.Command, word string) []string {
 	return names
 }
 
-// groups are the commands in the help of the root, by group, each group sorted by name. "carrel
-// help commands" lists all commands.
+// groups lists the commands that the help of the root command shows, by group. The commands of a
+// group are sorted by name. "carrel help commands" lists all commands.
 var groups = []struct{ id, title, names string }{
 	{"start", "Start here:", "demo import context compress setup"},
 	{"conversations", "Conversations:", "sessions messages search recall why undo export discard pin summary probe handoff"},
@@ -166,8 +166,9 @@ func current(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// quick returns the constructor of a command that other programs run at every step, or nil. If
-// the first argument names such a command, no other command is constructed, to save time.
+// quick returns the constructor of the command with a name, if other programs run that command
+// often; otherwise it returns nil. If the first argument names such a command, no other command is
+// constructed, to save time.
 func quick(name string) func(*job.Job) *cobra.Command {
 	switch name {
 	case "hook":
@@ -178,8 +179,9 @@ func quick(name string) func(*job.Job) *cobra.Command {
 	return nil
 }
 
-// rootFor returns the root command with the subcommands that a command line may need: all of
-// them, or only a quick one.
+// rootFor returns the root command with the subcommands that a command line may need. If [quick]
+// has a constructor for the first argument, that is the only subcommand; otherwise the root has all
+// subcommands.
 func rootFor(j *job.Job, args []string) *cobra.Command {
 	if len(args) > 0 {
 		if newCommand := quick(args[0]); newCommand != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/pager"
 )
 
-// heaviest is the most blocks that an error about a budget lists for a person.
+// heaviest is how many blocks an error about a budget lists at most in its text for a person.
 const heaviest = 5
 
 // fail reports an error and returns the exit code.

@@ -48,8 +48,8 @@ func filled(text string) string {
 // hung returns a usage line broken to columns, with later lines indented.
 func hung(line string) string { return broken(line, "  ", "      ") }
 
-// broken returns the words of a text in lines that fit columns, with the prefix first before the
-// first line and others before the other lines.
+// broken breaks a text between words into lines that fit columns. The string first is put before
+// the first line, and the string others before each other line.
 func broken(text, first, others string) string {
 	var b strings.Builder
 	b.WriteString(first)

@@ -17,8 +17,8 @@ import (
 // blobsURL is the setting for the place of blobs.
 const blobsURL = "blobs.url"
 
-// blobKeys are the settings of large bodies outside of the store. A project's file must not set
-// them, because the texts of the user go there.
+// blobKeys are the settings for large bodies that are stored outside of the store. A project's file
+// must not set them, because the bodies contain texts of the user.
 func blobKeys() []key {
 	return []key{
 		{name: blobsURL, variable: "CARREL_BLOBS", read: readBlobs, builtIn: "", own: true},
@@ -29,8 +29,8 @@ func blobKeys() []key {
 	}
 }
 
-// readBlobs parses the place of blobs, a directory or a bucket. It refuses a key, because settings
-// are printed.
+// readBlobs parses the place of blobs, a directory or a bucket. It refuses an address that contains
+// a key, because settings are printed.
 func readBlobs(l literal) (any, error) {
 	if text, err := readMaybe(l); err != nil || l.text == "" {
 		return text, err
@@ -51,7 +51,8 @@ func readBlobs(l literal) (any, error) {
 	return l.text, err
 }
 
-// placeAt returns the place of blobs at an address. keys has the keys of a bucket.
+// placeAt returns the place of blobs at an address. If that is a bucket, it is opened with the
+// access key and the secret key in the argument keys.
 func placeAt(u *url.URL, keys *s3.Options) (blob.Keeper, error) {
 	if u.Scheme == "file" {
 		dir := filepath.FromSlash(u.Path)

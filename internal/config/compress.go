@@ -42,7 +42,7 @@ func (s *Settings) Request(r *carrel.CompressRequest) {
 }
 
 // Summarize sets the strategy of a request for a summary, if the request names none. It takes the
-// strategy of the settings if this makes a summary, else anchored.
+// strategy of the settings if this makes a summary, and otherwise the strategy anchored.
 func (s *Settings) Summarize(r *carrel.CompressRequest) {
 	if r.Strategy == "" && !summarizes(s.strategy()) {
 		r.Strategy = carrel.StrategyAnchored

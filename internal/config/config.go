@@ -89,8 +89,8 @@ func home(env Getenv) (string, error) {
 	return "", &Error{"HOME", errors.New("is not set")}
 }
 
-// Clock returns a clock that always shows the time of the flag, CARREL_NOW or SOURCE_DATE_EPOCH,
-// or else the given clock.
+// Clock returns a clock. If the flag, CARREL_NOW or SOURCE_DATE_EPOCH gives a time, the clock
+// always shows that time. Otherwise it is the clock now.
 func Clock(env Getenv, flag string, now func() time.Time) (func() time.Time, error) {
 	for _, s := range [...]struct{ name, value string }{
 		{"--now", flag}, {"CARREL_NOW", env("CARREL_NOW")}, {"SOURCE_DATE_EPOCH", env("SOURCE_DATE_EPOCH")},

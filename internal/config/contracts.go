@@ -24,8 +24,8 @@ type ContractsError struct {
 
 func (e *ContractsError) Error() string { return "folder for contracts " + e.Dir + ": " + e.Text }
 
-// Contracts is the folder of contracts as files that other programs read. Only the user has
-// access to it.
+// Contracts is the folder in which contracts are stored as files, for other programs. Only the user
+// has access to it.
 type Contracts struct{ dir string }
 
 // ContractsDir returns the folder for contracts, and creates it if it does not exist:
@@ -119,11 +119,11 @@ const longest = 120
 // reserved matches names that Windows reserves for devices.
 var reserved = lazy.Regexp(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
-// contractName returns the file name for a contract, without extension: the session id, if it has
-// only lower-case letters, digits, dots, hyphens and underscores and begins with no dot or
-// hyphen. Other characters are escaped with percent signs, so that two ids never have the same
-// name, not even on a file system that ignores case. Unless it is the default, the scope precedes
-// the id.
+// contractName returns the file name for a contract, without extension. It is the session id. If
+// the scope is not the default, the scope precedes the id. Names have only lower-case letters,
+// digits, dots, hyphens and underscores, and begin with no dot or hyphen; other characters are
+// escaped with percent signs. So two ids never have the same name, not even on a file system that
+// ignores case. A long name is cut, and ends with a hash.
 func contractName(scope governance.Scope, id transcript.SessionID) string {
 	name := portable(string(id))
 	if scope != governance.DefaultScope {
@@ -136,7 +136,8 @@ func contractName(scope governance.Scope, id transcript.SessionID) string {
 	return name
 }
 
-// portable escapes the characters of a text that some file system does not support.
+// portable escapes each character of a text that some file system does not allow in a name. It also
+// escapes the first character of a name that Windows reserves for a device.
 func portable(text string) string {
 	var b strings.Builder
 	device := reserved.Get().MatchString(text)

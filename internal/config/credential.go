@@ -6,8 +6,8 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// CredentialKey returns the path of the key file of credentials: the setting, or the file beside
-// the store.
+// CredentialKey returns the path of the key file of credentials. It is the path in the settings or,
+// if none is set, that of a file beside the store.
 func (s *Settings) CredentialKey() (string, error) {
 	if file := get[string](s, credentialKeyFile); file != "" {
 		return file, nil

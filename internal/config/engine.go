@@ -57,7 +57,8 @@ func (s *Settings) checkArtifacts() error {
 	return s.policy().Validate() // cannot fail: each value has been checked with its position
 }
 
-// ordered returns an error if the value of low is above the value of high.
+// ordered compares the settings whose names are in low and high. It returns an error if the first
+// has a larger value than the second.
 func ordered[T int | ratio.Ratio](s *Settings, low, high string) error {
 	l, h := s.value(low), s.value(high)
 	switch {
@@ -160,8 +161,8 @@ func (s *Settings) origins() *origin.Options {
 	return o
 }
 
-// embedder returns the embedder of the settings, or nil if there is none. Offline, an embedder at
-// a URL counts as none.
+// embedder returns the embedder of the settings, or nil if there is none. If connections are
+// forbidden, it returns nil in place of an embedder at a URL.
 func (s *Settings) embedder() (llm.Embedder, error) {
 	url, dir := s.value("embed.url"), s.value("embed.static")
 	switch {

@@ -259,7 +259,8 @@ func (r *reader) set(table []string, n *unstable.Node) error {
 	return nil
 }
 
-// lookup returns the value of a key in a file: in the profile, or else outside of profiles.
+// lookup returns the value of a key in a file. A value in the profile has precedence over one
+// outside of profiles.
 func (d *document) lookup(name, profile string) (any, Origin, bool) {
 	if e, ok := d.profiles[profile][name]; ok {
 		return e.value, Origin{Kind: "file", Name: d.path, Line: e.line, Profile: profile}, true

@@ -26,8 +26,8 @@ func (s *Settings) checkGenerator() error {
 	return nil
 }
 
-// generator returns the generator with its limits, or nil if none is set, connections are
-// forbidden, or its ceiling is 0, which is logged.
+// generator returns the generator with its limits. It returns nil if no generator is set, if
+// connections are forbidden, or if the ceiling is 0. In the last case it logs a message.
 func (s *Settings) generator(log *slog.Logger) (llm.Generator, error) {
 	url, ceiling := s.value("generate.url"), get[token.Count](s, "generate.ceiling")
 	switch {

@@ -26,7 +26,7 @@ func readMemory(l literal) (any, error) {
 	return nil, fmt.Errorf("wants 0 for none, or a number of tokens of at least %d", hook.LeastMemory)
 }
 
-// readTokensFrom returns a reader for a number of tokens of at least low.
+// readTokensFrom returns a reader for a number of tokens that is equal to low or higher.
 func readTokensFrom(low token.Count) func(literal) (any, error) {
 	return func(l literal) (any, error) {
 		if n, ok := l.whole(int64(low)); ok {

@@ -51,9 +51,9 @@ func (s *Settings) prices() (*economy.Table, error) {
 	return table.With(rows...)
 }
 
-// tariff returns the prices of the model of a setting. Cache rules that no setting gives are
-// those of the vendor's other models; for an unknown vendor, reading and writing the cache cost
-// the same as input.
+// tariff returns the prices of the model of a setting. Prices of the cache that no setting gives
+// follow the rules for the vendor's other models. For an unknown vendor, reading and writing the
+// cache cost the same as input.
 func (s *Settings) tariff(table *economy.Table, of *Value) (economy.Tariff, error) {
 	unknown := economy.Rules{Read: ratio.One, Write5m: ratio.One, Short: 5 * time.Minute, Minimum: 1024}
 	model := serverOf(of.Key)

@@ -67,8 +67,9 @@ func (s *Settings) Proxy() Proxy {
 	}
 }
 
-// Epochs sets the options for managing calls by the settings. A request above budget is
-// compressed to half of it; 0 means 90 % of the window. Results are shortened as in hooks.
+// Epochs sets the options for managing calls from the settings. A request that has more tokens than
+// budget is compressed to half of that number; if budget is 0, it is 90 % of the window. Results
+// are shortened as in hooks.
 func (s *Settings) Epochs(budget token.Count, o *proxy.EpochOptions) (err error) {
 	var h hook.Options
 	s.Hook(&h)

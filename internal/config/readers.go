@@ -44,7 +44,7 @@ func readText(l literal) (any, error) {
 	return l.text, nil
 }
 
-// readMaybe parses a text that may be empty, which means none.
+// readMaybe parses a text. An empty text means that there is no value.
 func readMaybe(l literal) (any, error) {
 	if l.kind != unstable.String {
 		return nil, errors.New("wants a text in quotes")
@@ -68,7 +68,7 @@ func oneOf(words ...string) func(literal) (any, error) {
 	}
 }
 
-// whole parses a whole number of at least low.
+// whole parses a whole number that is equal to low or higher.
 func (l literal) whole(low int64) (int64, bool) {
 	n, err := strconv.ParseInt(l.text, 0, 64) // accepts separators, as TOML does
 	return n, err == nil && l.kind == unstable.Integer && n >= low && n <= 1e12
@@ -191,7 +191,7 @@ func readDuration(l literal) (any, error) {
 	return nil, errors.New(`wants a time span in quotes, such as "30s", "12h", "7d" or "2w"`)
 }
 
-// readSize returns a reader for a number of bytes of at least low.
+// readSize returns a reader for a number of bytes that is equal to low or higher.
 func readSize(low Size) func(literal) (any, error) {
 	return func(l literal) (any, error) {
 		if n, ok := l.whole(int64(low)); ok {
@@ -216,7 +216,8 @@ func readSwitch(l literal) (any, error) {
 	return nil, errors.New("wants true or false")
 }
 
-// readList returns a reader for a list of texts, each checked by sense.
+// readList returns a reader for a list of texts. It passes each text to the function sense, and
+// fails with its error. An error about the form of the value quotes the example.
 func readList(example string, sense func(string) error) func(literal) (any, error) {
 	return func(l literal) (any, error) {
 		if l.kind != unstable.Array {

@@ -532,8 +532,8 @@ func inside(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// given returns the value of a key from a flag or variable. Colors have two more variables, which
-// are common to all programs.
+// given returns the value of a key from a flag or variable. The setting of colors has two more
+// variables, which are common to all programs.
 func (k *key) given(src *Sources) (string, Origin) {
 	if k.flag == "" && k.variable == "" {
 		return "", Origin{}

@@ -42,8 +42,9 @@ func readStore(l literal) (any, error) {
 	return text, nil
 }
 
-// Place returns the place of a store that a command line names: an address, or the path that resolve
-// makes of a name. It refuses an address with a password, as the setting does.
+// Place returns the place of a store that a command line names. An address stays as it is; any
+// other name is passed to the function resolve, which returns a path. Place refuses an address with
+// a password, as the setting does.
 func Place(name string, resolve func(name string) string) (string, error) {
 	if !IsAddress(name) {
 		return resolve(name), nil

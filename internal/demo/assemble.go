@@ -143,7 +143,8 @@ func (d *demo) account(ctx context.Context, r *carrel.AssembleResult) error {
 	return nil
 }
 
-// gate proposes memories: one is committed, one is held.
+// gate proposes three memories. It checks that the gate commits one, holds one, and refuses the one
+// that only repeats the prompt.
 func (d *demo) gate(ctx context.Context, r *carrel.AssembleResult) error {
 	commit := func(text string, confidence float64) (*carrel.CommitResult, error) {
 		v := &assembly.Verdict{Evaluator: "billing-rules", Confidence: confidence}

@@ -38,7 +38,8 @@ func Run(ctx context.Context, out io.Writer, dir, program string) error {
 	return run(ctx, out, dir, program, inFile)
 }
 
-// An opener opens the store of a demonstration, at a path or elsewhere.
+// An opener opens the store of a demonstration. It may use the path or open a store in another
+// place.
 type opener func(ctx context.Context, path string) (store.Database, error)
 
 func inFile(ctx context.Context, path string) (store.Database, error) {

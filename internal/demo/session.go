@@ -88,8 +88,8 @@ func (s *script) side(row map[string]any) {
 	s.out.Write(append(b, '\n'))
 }
 
-// row writes a row that follows the row with the uuid parent, or no row if parent is "". It returns
-// the uuid of the new row.
+// row writes a row and returns its uuid. The argument parent is the uuid of the row before it, or
+// "" for the first row.
 func (s *script) row(kind, parent string, message map[string]any, extra map[string]any) string {
 	s.rows++
 	s.at = s.at.Add(1500 * time.Millisecond)

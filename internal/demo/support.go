@@ -133,7 +133,8 @@ refund to the customer . The case is escalated when the charges have different a
 to the customer which charge is refunded , how much , and when it arrives . A note in the ticket names the reference of the
 refund and the person who approved it . Invoices stay open until the gateway confirms the reversal .`
 
-// prose makes a text of about size bytes from the words of text, the same for the same seed.
+// prose makes a text of about size bytes from the words of the given text. Equal arguments give
+// equal results.
 func prose(title, text string, size, seed int) string {
 	words := strings.Fields(text)
 	var b strings.Builder

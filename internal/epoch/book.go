@@ -19,8 +19,8 @@ const (
 	Message Kind = "message" // the last message that its chain covers
 )
 
-// Ended is the epoch of the head that the proxy goes on sending after it has stopped to manage a
-// conversation. No further epoch begins after it.
+// Ended is the number of a last epoch. When the proxy stops managing a conversation, it goes on
+// sending the last head, with this epoch. No further epoch begins after it.
 const Ended = 1 << 30
 
 // A Rewrite has the bytes that were sent in place of one or more of the client's messages.

@@ -27,9 +27,9 @@ type State struct {
 	Warm   bool        // the provider's cache still has the prefix
 	Calls  int         // expected calls, this one included
 
-	// Payback returns the number of calls after which a cut has paid for itself. The cut
-	// removes removed tokens; behind them stand behind tokens that were sent before. See
-	// economy.Rules.
+	// Payback returns the number of calls after which a cut has paid for itself. The argument
+	// removed is the number of tokens that the cut removes, and behind the number of tokens
+	// behind these that were sent before. See economy.Rules.
 	Payback func(removed, behind token.Count) int
 }
 

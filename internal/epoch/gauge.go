@@ -2,10 +2,10 @@ package epoch
 
 import "github.com/carrel-dev/carrel/token"
 
-// A Gauge converts upper bounds of token counts to estimates of the provider's counts. For a
-// model whose encoding is not public, a bound can be twice the provider's count. The Gauge
-// multiplies a bound by the provider's count of the last prompt over the bound of that prompt. The
-// zero value returns bounds as they are.
+// A Gauge converts upper bounds of token counts to estimates of the provider's counts. For a model
+// whose encoding is not public, a bound can be twice the provider's count. The Gauge multiplies a
+// bound by a ratio that it knows from the last prompt: the provider's count divided by the bound.
+// The zero value returns bounds as they are.
 type Gauge struct {
 	bound   token.Count // of the last prompt
 	counted token.Count // the provider's count of that prompt, plus a tenth for other kinds of text
@@ -22,8 +22,9 @@ func (g *Gauge) Learn(bound, counted token.Count) {
 	}
 }
 
-// Read returns an estimate of the provider's count of a text with this bound. It scales the bound
-// as far as the last prompt's bound goes, and adds what is above that as it is.
+// Read returns an estimate of the provider's count of a text with this bound. It scales the bound.
+// If the bound is larger than that of the last prompt, it scales only a part as large as that, and
+// adds the rest unchanged.
 func (g *Gauge) Read(bound token.Count) token.Count {
 	known := min(bound, g.bound)
 	if known <= 0 {

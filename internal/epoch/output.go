@@ -19,8 +19,8 @@ type Output struct {
 }
 
 // Fresh returns the index of the first message that was never sent, or the number of messages if
-// all were sent. All messages up to the last reply were sent, and all up to the last one for whose
-// chain the function sent returns true.
+// all were sent. A message was sent if it is a reply, if the function sent returns true for its
+// chain, or if such a message comes after it.
 func Fresh(q *wire.Request, sent func(chain digest.Digest) bool) int {
 	from := len(q.Messages)
 	for i, m := range slices.Backward(q.Messages) {
@@ -49,8 +49,8 @@ func Covers(q *wire.Request) int {
 	return len(q.Messages)
 }
 
-// Outputs returns the texts of results with more than large bytes of JSON, from the message with
-// index from on.
+// Outputs returns the texts of results that have more bytes of JSON than large. It examines the
+// messages whose index is equal to from or higher.
 func Outputs(q *wire.Request, from, large int) []Output {
 	return outputs(q, from, len(q.Messages), large)
 }
@@ -152,7 +152,7 @@ func (f *finder) take(raw []byte, at int, call string) {
 	f.list = append(f.list, Output{Message: f.message, Call: c, Text: textOf(raw), at: rawjson.Span{Start: at, End: at + len(raw)}})
 }
 
-// call returns the call with the id in the messages before.
+// call returns the call with an id. It searches the messages before the one that the finder reads.
 func (f *finder) call(id string) (c transcript.ToolCall) {
 	d := f.q.Doc
 	for i := f.message - 1; i >= 0; i-- {

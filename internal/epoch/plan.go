@@ -26,7 +26,7 @@ type Plan struct {
 	alone   []replaced      // replaced messages behind the head, in order
 }
 
-// A replaced is n messages of the client, mostly one, that are replaced by an entry.
+// A replaced is a run of n messages of the client that an entry replaces. Mostly n is 1.
 type replaced struct {
 	message, n int // index of the first message, and their number
 	size       int // bytes, with marks
@@ -59,9 +59,9 @@ func (b *Book) Plan(q *wire.Request) *Plan {
 	return p
 }
 
-// apart returns the replaced messages from the index from on: messages with a rewrite of their
-// own, replies with messages that are hidden from the client, and the messages behind such a
-// reply that need its results.
+// apart returns the replaced messages whose index is equal to from or higher. These are messages
+// with a rewrite of their own, replies with messages that are hidden from the client, and the
+// messages behind such a reply that need its results.
 func (b *Book) apart(q *wire.Request, from int) (list []replaced) {
 	if len(b.messages)+len(b.replies) == 0 {
 		return nil
@@ -180,8 +180,8 @@ func (p *Plan) Parts(q *wire.Request) (parts []Part) {
 	return parts
 }
 
-// List returns the messages that are sent in place of the first n, as a JSON list. It always has
-// the whole head.
+// List returns, as a JSON list, the messages that are sent in place of the client's first n
+// messages. It always has the whole head.
 func (p *Plan) List(q *wire.Request, n int) []byte {
 	list := []byte("[")
 	for m := range p.pieces(q) {

@@ -33,8 +33,8 @@ type spared struct {
 	results int
 }
 
-// NewSimulation returns a Simulation without heads. Results of more than large bytes count as pointers
-// of the size pointer. The Simulation must be the only user of sizes.
+// NewSimulation returns a Simulation without heads. A result of more than large bytes counts as a
+// pointer whose size is the argument pointer. The Simulation must be the only user of sizes.
 func NewSimulation(sizes *Sizes, large int, pointer token.Count) *Simulation {
 	return &Simulation{sizes: sizes, large: large, pointer: pointer, heads: make(map[digest.Digest]EstimatedHead), spared: make(map[digest.Digest]spared)}
 }
@@ -112,8 +112,8 @@ func (s *Simulation) less(q *wire.Request, i int) spared {
 }
 
 // Cut begins an epoch: it adds the head that would be made for request q, whose image is m. The
-// head gets the tokens that the frame leaves of room, but no more than the messages that it
-// replaces.
+// size of the head is the argument room without the frame, but at most the size of the messages
+// that the head replaces.
 func (s *Simulation) Cut(q *wire.Request, m *Image, room token.Count) {
 	n := Covers(q)
 	if n == 0 {

@@ -14,7 +14,7 @@ type Sizes struct {
 	known   map[digest.Digest]token.Count
 }
 
-// mostKnown is the number of counts at which Sizes forgets them all.
+// mostKnown limits how many counts Sizes remembers. When it has as many, it forgets all of them.
 const mostKnown = 20_000
 
 // NewSizes returns Sizes for a model that is called in a dialect.

@@ -17,8 +17,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// An Exam has questions about conversations, which are cut: a window is made of the part before the
-// cut, and asked about this part.
+// An Exam has questions about conversations. Each conversation is cut. A method makes a window of
+// the part before the cut, and the questions about this part are answered from the window.
 type Exam struct {
 	Sessions []Session `json:"sessions"`
 }
@@ -27,7 +27,7 @@ type Exam struct {
 type Session struct {
 	ID           string     `json:"id"`
 	Conversation string     `json:"conversation"` // path of the file
-	Lines        int        `json:"lines"`        // number of lines before the cut; 0: all
+	Lines        int        `json:"lines"`        // number of lines before the cut; 0 means all lines
 	Questions    []Question `json:"questions"`
 	Next         []string   `json:"next"` // the steps of the agent after the cut
 
@@ -165,7 +165,8 @@ func (s *Session) check() error {
 	return nil
 }
 
-// readJSON reads a JSON file into to. The error of an invalid file has the line.
+// readJSON reads a JSON file into the value that its second argument points to. The error of an
+// invalid file has the line.
 func readJSON(path string, to any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -159,7 +159,8 @@ func (r *Run) Sheets(seed int, again bool) (sheets, graded int, err error) {
 func sheetFile(session string) string  { return filepath.Join("sheets", session+".json") }
 func gradesFile(session string) string { return filepath.Join("grades", session+".json") }
 
-// sheets writes the sheet of each session and calls use with it.
+// sheets writes the sheet of each session, and passes the session and the sheet to the function
+// use.
 func (r *Run) sheets(seed int, again bool, use func(*Session, *Sheet) error) error {
 	k, err := r.key()
 	if err != nil {
@@ -199,8 +200,8 @@ func (r *Run) sheets(seed int, again bool, use func(*Session, *Sheet) error) err
 	return nil
 }
 
-// Grade writes the sheets, as [Run.Sheets] does, and has a model grade the sheets without
-// grades, or with again all of them. It stores every reply, even an unreadable one.
+// Grade writes the sheets, as [Run.Sheets] does, and has a model grade the sheets without grades.
+// If again is true, the model grades all sheets. Grade stores every reply, even an unreadable one.
 func (r *Run) Grade(ctx context.Context, model Model, seed int, again bool) (*Tally, error) {
 	total, _, err := r.Sheets(seed, again)
 	if err != nil {
@@ -259,7 +260,8 @@ func (r *Run) grades(s *Session, sheet *Sheet) (*Grades, error) {
 	return &g, nil
 }
 
-// check returns an error if grades do not fit a sheet: a grade is missing or not allowed.
+// check returns an error if a grade that the sheet asks for is missing, or if a grade is not
+// allowed.
 func (g *Grades) check(sheet *Sheet) error {
 	for i := range sheet.Questions {
 		q := &sheet.Questions[i]

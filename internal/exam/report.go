@@ -55,8 +55,9 @@ type Estimate struct {
 // draws is the number of draws for an interval.
 const draws = 1000
 
-// estimate returns the sum of the numbers in has as a share of the sum of the numbers in of. Both
-// lists have a number for each question. The random draws depend only on the number of questions.
+// estimate computes a share. has and of have a number for each question; the share is the sum of
+// the numbers in has divided by the sum of those in of. The random draws depend only on the number
+// of questions.
 func estimate(has, of []int) Estimate {
 	sum := func(list []int, at func(i int) int) (n int) {
 		for i := range list {
@@ -80,8 +81,8 @@ func estimate(has, of []int) Estimate {
 }
 
 // Measure searches for the strings of sessions in the windows that methods make of them, and
-// returns the scores. share is the limit of a window in percent. It calls use, if that is not
-// nil, for each window.
+// returns the scores. share is the limit of a window in percent. If the function use is not nil,
+// Measure passes each window to it.
 func Measure(ctx context.Context, sessions []*OpenSession, methods []Method, share int, use func(w *Window) error) (*Report, error) {
 	r := &Report{Share: share, Sessions: len(sessions)}
 	for _, s := range sessions {

@@ -224,8 +224,8 @@ type Tally struct {
 // A Model returns the model to ask. It is called only if a model is needed.
 type Model func() (llm.Generator, error)
 
-// Ask has a model answer the papers without answers, or with again all of them. It stores every
-// reply, even an unreadable one. It stops at the first error of the model.
+// Ask has a model answer the papers without answers. If again is true, the model answers all
+// papers. Ask stores every reply, even an unreadable one. It stops at the first error of the model.
 func (r *Run) Ask(ctx context.Context, model Model, again bool) (*Tally, error) {
 	k, err := r.key()
 	if err != nil {
@@ -266,7 +266,8 @@ func (r *Run) Ask(ctx context.Context, model Model, again bool) (*Tally, error) 
 	return t, nil
 }
 
-// keep writes value, which is made of reply, to a file, and counts an unreadable reply.
+// keep writes a value as JSON to a file. The value contains what was read from the reply. If the
+// reply cannot be read, keep counts that in t.
 func (r *Run) keep(path string, value any, reply *Reply, t *Tally) error {
 	if reply.Problem != "" {
 		t.Unread = append(t.Unread, filepath.Join(r.Folder, path))
@@ -309,7 +310,8 @@ func estimated(p *llm.Prompt) int {
 	return int(c.Count(p.System) + c.Count(p.Text))
 }
 
-// read decodes the JSON object in a reply into to, and then calls check.
+// read decodes the JSON object in a reply into the value that its first argument points to. Then it
+// calls the function check.
 func (r *Reply) read(to any, check func() error) error {
 	from, end := strings.IndexByte(r.Raw, '{'), strings.LastIndexByte(r.Raw, '}')
 	if from < 0 || end < from {

@@ -28,9 +28,10 @@ type OpenSession struct {
 	prefix  []retention.Message
 }
 
-// Open reads the history of a session from below folder, or from below the folder of the exam if
-// folder is empty. Strategies use the weights of the model m and the prior p; nil means the
-// built-in ones. It fails with an [*Error] if a string of a question is not in the history.
+// Open reads the history of a session. The path of the conversation is relative to folder, or to
+// the folder of the exam if folder is empty. Strategies use the weights of the model m and the
+// prior p; nil means the built-in ones. It fails with an [*Error] if a string of a question is not
+// in the history.
 func (s *Session) Open(folder string, m *facts.Model, p *account.Prior) (*OpenSession, error) {
 	history, err := s.History(folder)
 	if err != nil {
@@ -84,8 +85,9 @@ func (s *OpenSession) messages() ([]retention.Message, error) {
 // Limit returns the most bytes of a window for a share in percent.
 func (s *OpenSession) Limit(share int) int { return len(s.Whole) * share / 100 }
 
-// fill returns the largest window of at most limit bytes that it finds. It calls window with up to
-// nine targets in tokens, which it chooses by binary search between a twelfth and a half of limit.
+// fill calls the function window for up to nine targets, and returns the largest window of at most
+// limit bytes among the results. The targets are in tokens. fill chooses them by binary search
+// between a twelfth and a half of limit.
 func fill(limit int, window func(target int) (string, error)) (string, error) {
 	best := ""
 	low, high := limit/12, limit/2
@@ -269,9 +271,9 @@ type Window struct {
 // File returns the path of a window below a folder that [Folder] reads.
 func (w *Window) File() string { return filepath.Join(w.Method.Name, w.ID+".txt") }
 
-// Windows makes a window of each session with each method, one after the other, and calls use
-// with it. share is the limit of a window in percent. It stops at the first error, or when ctx
-// is done.
+// Windows makes a window of each session with each method, one after the other, and passes it to
+// the function use. share is the limit of a window in percent. It stops at the first error, or when
+// ctx is done.
 func Windows(ctx context.Context, sessions []*OpenSession, methods []Method, share int, use func(w *Window) error) error {
 	for _, s := range sessions {
 		for i := range methods {

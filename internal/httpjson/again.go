@@ -26,10 +26,10 @@ type Tries struct {
 	Rand    func(n int64) int64 // returns a random number from 0 to n-1
 }
 
-// Do calls try until it returns nil or an error other than [AgainError], or no try is left. It
-// pauses before each further try for a random time between half and all of the pause that First
-// gives, but at least for the time that the server asks for. If the server asks for more than
-// Longest, Do gives up. It returns the error of the last try, or of Sleep.
+// Do calls the function try. If that returns an [AgainError] and tries are left, Do pauses and
+// calls it again. A pause is a random time between half and all of the pause that First gives, but
+// at least the time that the server asks for. If the server asks for more than Longest, Do gives
+// up. It returns the error of the last try, or of Sleep.
 func (t *Tries) Do(ctx context.Context, try func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := try()
@@ -45,7 +45,8 @@ func (t *Tries) Do(ctx context.Context, try func() error) error {
 	}
 }
 
-// Sleep waits for d, or until the context is done, whose error it then returns.
+// Sleep waits for the duration d. If the context is done earlier, it returns the error of the
+// context.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -57,8 +58,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// RetryAfter returns the pause that the header Retry-After asks for: a number of seconds, or the
-// difference of a time to the server's clock in the header Date. It returns 0 if there is none.
+// RetryAfter returns the pause that the header Retry-After asks for. The header has a number of
+// seconds, or a time; the pause is then the difference between that time and the server's clock in
+// the header Date. RetryAfter returns 0 if there is no valid pause.
 func RetryAfter(h http.Header) time.Duration {
 	s := h.Get("Retry-After")
 	if n, err := strconv.ParseUint(s, 10, 31); err == nil {

@@ -172,10 +172,10 @@ func (c *Client) Post(ctx context.Context, url string, body []byte) (reply []byt
 	return reply, err
 }
 
-// Stream sends a request and calls each with every event of the reply, until the stream ends, each
-// reports the last event, or an error occurs. It returns an error of each unchanged. If the reply
-// is not an event stream, because some servers do not stream, it returns the reply like Post. It
-// does not check whether a stream is complete.
+// Stream sends a request and passes each event of the reply to the function each. It ends when the
+// stream ends, when each returns true or an error, or when another error occurs. It returns an
+// error of each unchanged. Some servers do not stream; if the reply is not an event stream, Stream
+// returns the reply like Post. It does not check whether a stream is complete.
 func (c *Client) Stream(ctx context.Context, url string, body []byte, each func(*Event) (last bool, err error)) (reply []byte, err error) {
 	err = c.send(ctx, url, body, &exchange{accept: "text/event-stream, application/json", stream: true, read: func(b *content) (err error) {
 		reply, err = ReadEvents(b, each)
@@ -298,7 +298,8 @@ func (e *Errors) Status(code int) error {
 	return fmt.Errorf("%s: %w", text, e.Refused)
 }
 
-// statusError returns the error for the status of a reply; an AgainError for 429 and 5xx.
+// statusError returns the error for the status of a reply. For the statuses 429 and 5xx this is an
+// AgainError.
 func (c *Client) statusError(resp *http.Response) error {
 	err := c.opts.Errors.Status(resp.StatusCode)
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {

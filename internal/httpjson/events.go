@@ -14,9 +14,9 @@ type Event struct {
 	Data []byte // its lines, joined by line ends; valid until the next event
 }
 
-// ReadEvents calls each with the events of a stream until each reports the last one. If source
-// does not begin like an event stream, ReadEvents returns all its bytes. It limits neither size
-// nor time; source has to.
+// ReadEvents passes each event of a stream to the function each, until that returns true or an
+// error. If source does not begin like an event stream, ReadEvents returns all its bytes.
+// ReadEvents limits neither size nor time, so the source must do that.
 func ReadEvents(source io.Reader, each func(*Event) (last bool, err error)) ([]byte, error) {
 	r := bufio.NewReader(source)
 	first, err := begin(r)

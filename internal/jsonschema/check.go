@@ -64,7 +64,8 @@ func (c *checker) value(n *node, v any, at string) {
 	c.branch(n, v, at)
 }
 
-// branch checks a value against then or else.
+// branch checks a value against the keyword "then" if the value fits the keyword "if", and
+// otherwise against "else".
 func (c *checker) branch(n *node, v any, at string) {
 	if n.If == nil {
 		return
@@ -166,7 +167,8 @@ func escape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// words lists values in a text, such as "1, 2 or 3". The word last stands before the last value.
+// words lists values in a text, such as "1, 2 or 3". The word before the last value, here "or", is
+// the argument last.
 func words(values []any, last string) string {
 	list := make([]string, len(values))
 	for i, v := range values {

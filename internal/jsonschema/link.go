@@ -17,8 +17,8 @@ func link(root *node) error {
 	return l.circles(root)
 }
 
-// A linker has the schemas that have an $id. A reference may name one of them by its id. In a
-// reference "#" means the innermost of them that contains the reference.
+// A linker has the schemas that have an $id. A reference may name such a schema by its id. The
+// reference "#" means the innermost of these schemas around it.
 type linker struct{ byID map[string]*node }
 
 func (l linker) collect(n *node) {

@@ -89,8 +89,8 @@ func (f *fingerprint) document(data []byte) {
 	f.text(string(data))
 }
 
-// refer adds the ids of cells to the digest, and to f.cells, from which [fingerprint.lineage] goes
-// on.
+// refer adds the ids of cells to the hash and to f.cells. Later [fingerprint.lineage] adds the
+// cells in f.cells to the hash.
 func (f *fingerprint) refer(ids ...store.CellID) {
 	f.number(int64(len(ids)))
 	for _, id := range ids {
@@ -276,7 +276,7 @@ func (f *fingerprint) edges(edges []store.Edge) {
 	}
 }
 
-// cellsOf calls do with each of the cells with the given ids, also with purged ones.
+// cellsOf passes each of the cells with the given ids to the function do, also purged cells.
 func cellsOf(ctx context.Context, s store.Store, scope governance.Scope, ids []store.CellID, do func(c *store.Cell) error) error {
 	for next := 0; next < len(ids); {
 		for c, err := range s.Cells(ctx, scope, ids[next:]) {

@@ -70,8 +70,8 @@ type Amount struct {
 	Credentials int `json:"credentials"`
 }
 
-// An OtherError means that the target has something that the source has not, so that it is not a
-// copy of it.
+// An OtherError means that the target has something that the source does not have. So the target is
+// not a copy of the source.
 type OtherError struct {
 	Scope governance.Scope // empty for credentials
 	What  string
@@ -108,8 +108,8 @@ type mover struct {
 	res      *Result
 }
 
-// Run copies the store from to the store to. It fails with [store.ErrCorrupt] if the source is
-// damaged.
+// Run copies one store to another: from is the source, and to is the target. It fails with
+// [store.ErrCorrupt] if the source is damaged.
 func Run(ctx context.Context, from, to store.Database, o *Options) (*Result, error) {
 	m := &mover{from: from, to: to, o: *o, res: new(Result)}
 	if m.o.Progress == nil {
@@ -152,7 +152,7 @@ func Run(ctx context.Context, from, to store.Database, o *Options) (*Result, err
 	return m.res, m.verify(ctx, plans, keys.sum)
 }
 
-// source says that an error is about the source.
+// source adds to an error that it occurred in reading the source.
 func source(err error) error { return fmt.Errorf("read the source: %w", err) }
 
 // total returns the digest of a store, given its scopes and its credentials.
@@ -194,7 +194,7 @@ func (m *mover) verify(ctx context.Context, plans []*plan, issued digest.Digest)
 	return nil
 }
 
-// A survey is what reading a whole scope found.
+// A survey has what was found in reading a whole scope.
 type survey struct {
 	sum  digest.Digest
 	gone map[store.CellID]bool // purged cells

@@ -101,8 +101,9 @@ func other(err error, scope governance.Scope, format string, args ...any) error 
 	return err
 }
 
-// begins compares the journal or log of a copy with all, that of the source. It fails with errOther
-// unless copied has n entries, and they are the first entries of all.
+// begins compares two journals or logs: copied is that of the copy, and all is that of the source.
+// It fails with errOther unless copied has exactly n entries, which are equal to the first n
+// entries in all.
 func begins[N ~int64](n N, copied, all iter.Seq2[*store.Entry, error]) error {
 	next, stop := iter.Pull2(all)
 	defer stop()
@@ -145,7 +146,8 @@ func (m *mover) compareLog(ctx context.Context, p *plan) (err error) {
 // callsAtOnce is the number of calls that are read and written at a time.
 const callsAtOnce = 500
 
-// callsAfter returns the calls of a scope after a position, the first first, at most callsAtOnce.
+// callsAfter returns the calls of a scope after a position, the earliest call first. It returns at
+// most callsAtOnce calls.
 func callsAfter(ctx context.Context, s store.Store, scope governance.Scope, after int64) ([]*store.Call, error) {
 	calls, err := collect(s.Calls(ctx, scope, store.CallFilter{Before: after + callsAtOnce + 1, Limit: callsAtOnce}))
 	if err != nil {
@@ -232,7 +234,7 @@ func textOf(ctx context.Context, s store.Database, scope governance.Scope) (*tex
 	return &text{cells, edges}, err
 }
 
-// without returns the elements of all that are not in some.
+// without returns the elements of the list all that are not in the list some.
 func without[T comparable](all, some []T) (rest []T) {
 	has := make(map[T]bool, len(some))
 	for _, v := range some {

@@ -52,7 +52,8 @@ func (m *mover) listsOf(ctx context.Context, of store.Store, p *plan, id transcr
 	return l, nil
 }
 
-// within reports whether the lists can grow to others without an erasure.
+// within reports whether the lists in others can come from l by additions alone, without an
+// erasure.
 func (l *lists) within(others *lists) bool {
 	for k := range l.rewrites {
 		if _, ok := others.rewrites[k]; !ok {
@@ -63,7 +64,8 @@ func (l *lists) within(others *lists) bool {
 	return ok
 }
 
-// cutPrefix returns the rest of all after some, and whether all begins with some.
+// cutPrefix reports whether the list all begins with the list some. If so, it returns the remaining
+// elements of all.
 func cutPrefix(all, some []string) (rest []string, ok bool) {
 	n := len(some)
 	if n > len(all) || !slices.Equal(some, all[:n]) {
@@ -152,8 +154,9 @@ func (m *mover) present(ctx context.Context, p *plan, s *sessionPlan) (*store.Ch
 	return c, err
 }
 
-// changed returns the index entries of words that differ from have, and an empty one for each block
-// that has no words any more.
+// changed compares two lists of index entries of a session: words is that of the source, and have
+// is that of the copy. It returns the entries of words that are new or different, and an empty
+// entry for each block that has no words any more.
 func changed(words, have []store.IndexEntry) (entries []store.IndexEntry) {
 	there := make(map[transcript.BlockID]map[string]uint32, len(have))
 	for _, e := range have {

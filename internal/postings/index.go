@@ -107,8 +107,9 @@ func (x *Index) take(ids []int64, lengths []uint32) (places []uint32) {
 	return places
 }
 
-// join appends the postings in l, a list of another index, to the list of a word. places has
-// the new places, and lengths the lengths, by the places in the other index.
+// join appends the postings in l, a list of another index, to the list of a word. The slices places
+// and lengths are indexed by the places of documents in the other index. They have the new place
+// and the length of each document.
 func (x *Index) join(word string, l *List, places, lengths []uint32) {
 	var docs, counts [BlockSize]uint32
 	var to *List
@@ -174,8 +175,9 @@ func (v *View) Having(i int) int {
 	return n
 }
 
-// NewView returns a view of documents with nil lists for words words. gone reports whether a
-// document is removed; NewView sets the lengths of removed documents to 0.
+// NewView returns a view of documents with as many nil lists as the argument words says. The
+// function gone reports whether a document is removed; NewView sets the lengths of removed
+// documents to 0.
 func NewView(ids []int64, lengths []uint32, gone func(id int64) bool, words int) View {
 	v := View{IDs: ids, Lengths: lengths, Lists: make([]*List, words)}
 	for i, id := range ids {

@@ -97,7 +97,8 @@ func (l *List) seal() {
 	l.open.N = 0
 }
 
-// header appends the header of a block whose payload has payload bytes.
+// header appends the header of a block. The argument payload is the length of the block's payload
+// in bytes.
 func (b *block) header(to []byte, payload int) []byte {
 	to = append(to, byte(b.N-1))
 	to = binary.AppendUvarint(to, uint64(b.Last-b.First))
@@ -116,8 +117,8 @@ func (l *List) appendTo(to []byte) []byte {
 	return append(to, l.data[l.from:]...)
 }
 
-// parse decodes a list that appendTo encoded. It fails if data is something else, or if the number
-// of a document is most or more. The list shares memory with data.
+// parse decodes a list that appendTo encoded. It fails if data is something else, or if the list
+// has a document whose number is equal to most or higher. The list shares memory with data.
 func parse(data []byte, most uint32) (List, error) {
 	l := List{data: data}
 	for c := l.Cursor(); ; {
@@ -213,7 +214,8 @@ func (b *block) Decode(docs, counts *[BlockSize]uint32) int {
 	return b.N
 }
 
-// long reads the variable-length number of several bytes at offset at, and returns its end.
+// long reads a variable-length number of several bytes at the given offset. The result end is the
+// offset behind the number.
 func long(p []byte, at int) (v uint64, end int) {
 	v, n := binary.Uvarint(p[at:])
 	if n <= 0 {

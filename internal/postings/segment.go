@@ -19,16 +19,16 @@ const (
 	// mergedAtOnce is the number of segments of similar size that are merged.
 	mergedAtOnce = 8
 
-	// levels is the number of size classes of segments that are merged: 4 KiB, and each
-	// eight times the one before. Larger segments are not merged, so that no write waits for
-	// a merge of much more than 16 MiB.
+	// levels is the number of size classes of segments that are merged. The classes have the upper
+	// bounds 4 KiB, 32 KiB, 256 KiB and 2 MiB. Larger segments are not merged, so that no write
+	// waits for a merge of much more than 16 MiB.
 	levels = 4
 )
 
-// Due returns the index of the first segment to merge: this one and all later segments should
-// become one. sizes has the sizes of all segments in bytes, the oldest first. If no merge is due,
-// the result is len(sizes). A store that merges when Due says so has few segments to search, and
-// writes each posting at most once for each size class.
+// Due returns the index of the first segment to merge: this segment and all later ones should
+// become one segment. sizes has the sizes of all segments in bytes, the oldest first. If no merge
+// is due, the result is len(sizes). If a store does every merge that is due, it has few segments to
+// search, and it writes each posting at most once for each size class.
 func Due(sizes []int64) (from int) {
 	level := func(i int) int { return (bits.Len64(uint64(sizes[i]/PageSize)) + 2) / 3 } //nolint:gosec // it is a size
 	from = len(sizes)
@@ -120,8 +120,8 @@ func ParseDocs(data []byte) (ids []int64, lengths []uint32, err error) {
 	return ids, lengths, nil
 }
 
-// Words calls f for each word of a page with its list. It fails if the number of a document in a
-// list is most or more. The list shares memory with page.
+// Words calls f for each word of a page with its list. It fails if a list has a document whose
+// number is equal to most or higher. The list shares memory with page.
 func Words(page []byte, most uint32, f func(word string, l *List) error) error {
 	for len(page) > 0 {
 		word, list, rest, err := entry(page)
@@ -140,8 +140,9 @@ func Words(page []byte, most uint32, f func(word string, l *List) error) error {
 	return nil
 }
 
-// Lookup returns the list of a word in a page, or nil if the page does not have the word. It
-// fails if the number of a document in the list is most or more. The list shares memory with page.
+// Lookup returns the list of a word in a page, or nil if the page does not have the word. It fails
+// if the list has a document whose number is equal to most or higher. The list shares memory with
+// page.
 func Lookup(page []byte, word string, most uint32) (*List, error) {
 	for len(page) > 0 {
 		have, list, rest, err := entry(page)
@@ -157,9 +158,10 @@ func Lookup(page []byte, word string, most uint32) (*List, error) {
 	return nil, nil //nolint:nilnil // no document has the word
 }
 
-// Collect adds to each map in of, by the id of a document, the words of the document in a segment
-// with their counts. The arguments are the pages of the segment and the results of [ParseDocs].
-// It fails if the words of such a document do not add up to its length.
+// Collect finds the words of documents in a segment. Its last argument has a map for each document,
+// by the id of the document. Collect adds the words and their counts to these maps. The other
+// arguments are the pages of the segment and the results of [ParseDocs]. It fails if the words of
+// such a document do not add up to its length.
 func Collect(pages [][]byte, ids []int64, lengths []uint32, of map[int64]map[string]uint32) error {
 	var docs, counts [BlockSize]uint32
 	left := slices.Clone(lengths)
@@ -187,8 +189,8 @@ func Collect(pages [][]byte, ids []int64, lengths []uint32, of map[int64]map[str
 	return nil
 }
 
-// Lost reports whether a map in of is still empty, so that [Collect] found its document in no
-// segment.
+// Lost reports whether one of the given maps is still empty. Then [Collect] has found the document
+// of that map in no segment.
 func Lost(of map[int64]map[string]uint32) bool {
 	for _, words := range of {
 		if len(words) == 0 {

@@ -16,8 +16,8 @@ import (
 //
 // Read finds the levels of a request of any provider: the members of the object, the
 // elements of its lists (messages, input, contents, system, tools), their members, the
-// elements of the lists among those (content, parts), and the members of these. What is
-// deeper is checked and skipped. Each value of these levels is a [Node].
+// elements of the lists among those (content, parts), and the members of these. Deeper
+// values are checked and skipped. Each value of these levels is a [Node].
 //
 // Other programs must read the edited text in the same way as the Document. So Read refuses
 // JSON that programs read in different ways, see [Rule].

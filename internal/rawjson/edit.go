@@ -75,8 +75,8 @@ func (d *Document) touch(n Node) {
 	}
 }
 
-// each calls do with the texts of the edits of a node that have one kind, in the order in which
-// they were recorded.
+// each passes the texts of the edits of a node to the function do, in the order in which they were
+// recorded. It passes only edits of one kind.
 func (d *Document) each(n Node, kind editKind, do func(text []byte)) {
 	for e := d.nodes[n].edits; e != 0; e = d.edits[e].next {
 		if d.edits[e].kind == kind {

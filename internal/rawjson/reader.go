@@ -133,7 +133,7 @@ func (r *Reader) Fail(offset int, format string, args ...any) *Error {
 // shownKey is how many bytes of a key an error shows at most.
 const shownKey = 40
 
-// Path returns where in the text the reader is, such as "messages.3.role".
+// Path returns the place in the text that the reader has reached, such as "messages.3.role".
 func (r *Reader) Path() string {
 	var b strings.Builder
 	for i, s := range r.path {
@@ -157,8 +157,8 @@ func (r *Reader) End() error {
 	return nil
 }
 
-// Object reads an object and calls member for each key; member must read the
-// value. A repeated key is an error, unless r.Twins is true.
+// Object reads an object and calls the function member for each key. That function must read the
+// value of the key. A repeated key is an error, unless r.Twins is true.
 func (r *Reader) Object(member func(key string) error) error {
 	if err := r.open('{'); err != nil {
 		return err
@@ -186,8 +186,8 @@ func (r *Reader) Object(member func(key string) error) error {
 	return nil
 }
 
-// Array reads an array and calls element for each of its values; element must read
-// the value.
+// Array reads an array and calls the function element for each of its values. That function must
+// read the value.
 func (r *Reader) Array(element func(i int) error) error {
 	if err := r.open('['); err != nil {
 		return err
@@ -237,8 +237,8 @@ func (r *Reader) Elements() ([]Span, error) {
 	return list, err
 }
 
-// At goes to an earlier offset, calls read, which must read one value there, and goes back. In
-// errors the path of the value ends with key.
+// At goes to an earlier offset, calls the function read, and goes back. That function must read one
+// value at the offset. In errors the path of the value ends with key.
 func (r *Reader) At(offset int, key string, read func() error) error {
 	pos := r.pos
 	r.pos = offset

@@ -1,7 +1,7 @@
 package rawjson
 
-// Remove returns the spans to cut from an array or an object so that the elements or members
-// for which drop is true disappear together with their commas. list has the spans of all
+// Remove removes elements from an array, or members from an object, for whose index the function
+// drop returns true. It returns the spans to cut, including commas. list has the spans of all
 // elements or members in order.
 func Remove(list []Span, drop func(i int) bool) []Span {
 	var cuts []Span

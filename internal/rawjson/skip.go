@@ -64,7 +64,7 @@ func (r *Reader) skipNested() error {
 	}
 }
 
-// closers are what objects and arrays end with.
+// closers has the closing brackets of objects and arrays.
 var closers = [...]byte{Object: '}', Array: ']'}
 
 // skipKey passes over a key and the colon behind it.

@@ -128,8 +128,8 @@ func closing(data []byte, i int) (at int, has marks, ok bool) {
 
 // leap skips blocks of 64 bytes in a string from offset i, and stops at a byte that is neither
 // plain nor part of an escape of two characters. This makes long strings with many escapes fast,
-// because the processor mispredicts few branches. In all it collects the bits of all bytes, by
-// which the caller finds out whether any byte is not ASCII.
+// because the processor mispredicts few branches. The argument all collects the bits of all bytes,
+// so that the caller can find out whether a byte is not ASCII.
 func leap(data []byte, i int, all uint64, has marks) (int, uint64, marks) {
 	for len(data)-i >= 64 {
 		block := (*[64]byte)(data[i:])
@@ -162,8 +162,8 @@ func leap(data []byte, i int, all uint64, has marks) (int, uint64, marks) {
 	return i, all, has
 }
 
-// first collects the highest bits of the eight bytes of w, as [stops] has set them, in the lowest
-// eight bits of its result. Bit 0 is that of the lowest byte.
+// first collects the highest bit of each of the eight bytes of w, as [stops] has set them. They are
+// the lowest eight bits of the result; bit 0 comes from the lowest byte.
 func first(w uint64) uint64 { return w * 0x0002040810204081 >> 56 }
 
 const low, high = 0x0101010101010101, 0x8080808080808080

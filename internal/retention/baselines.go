@@ -92,8 +92,8 @@ func firstLast(prefix []Message, budget int) []Message {
 // could be recalled.
 const cleared = "[Old tool result content cleared]"
 
-// Masked returns the prefix with all results but the newest ones cleared, where that makes them
-// smaller.
+// Masked returns the prefix with results cleared, where that makes them smaller. It does not clear
+// the newest results, as many as the argument keep says.
 func Masked(prefix []Message, keep int) []Message {
 	out := slices.Clone(prefix)
 	for i := len(out) - 1; i >= 0; i-- {
@@ -162,8 +162,8 @@ func pagerFormula(prefix []Message, units [][]int, budget int) []Message {
 	return fill(prefix, units, ByScore(SeedScores(lastUser(prefix), said(prefix, units))), budget)
 }
 
-// SeedScores returns the retention scores that package pager/seed gives to texts. The words of
-// asked are the keywords, and each text is one turn.
+// SeedScores returns the retention scores that package pager/seed gives to texts. The keywords are
+// the words of the text in asked, and each element of texts is one turn.
 func SeedScores(asked string, texts []string) []float64 {
 	h := &pagerjson.History{Intent: keywords(asked)}
 	for i, said := range texts {
@@ -237,9 +237,9 @@ func clip(prefix []Message, budget int) []Message {
 	return clipped(n)
 }
 
-// bagOfNames keeps names instead of sentences, in one message: words with a digit, a dot, a
-// slash, an underscore, a hyphen or a capital behind a small letter. Each is there once, the
-// most frequent first, and of equally frequent ones the one that occurred last.
+// bagOfNames keeps names instead of sentences, in one message. Names are words with a digit, a dot,
+// a slash, an underscore, a hyphen or a capital behind a small letter. Each name occurs once. More
+// frequent names come first; if two are equally frequent, the one that occurred last comes first.
 func bagOfNames(prefix []Message, budget int) []Message {
 	count, last := make(map[string]int), make(map[string]int)
 	seen := 0
@@ -394,8 +394,8 @@ func linesAt(message int, text string) []piece {
 	return list
 }
 
-// cover repeatedly takes the piece that has the most needs for its cost, without the needs of
-// pieces that it has taken. It ends when it has all needs or no piece fits the budget.
+// cover repeatedly takes the piece that has the most needs for its cost. Needs of pieces that it
+// has taken do not count. It ends when it has all needs or no piece fits the budget.
 func (c *Case) cover(pieces []piece, budget int) []piece {
 	covered := make([]bool, len(c.Needs))
 	var taken []piece

@@ -47,8 +47,8 @@ func (t *Trajectory) Cases(common *Common, minPrefix int) []*Case {
 	return t.CasesAt(cutsAt[:], common, minPrefix)
 }
 
-// CasesAt returns the cases of a trajectory that is cut at other shares, which are in percent
-// and ascend.
+// CasesAt returns the cases of a trajectory that is cut at the given shares. The shares are in
+// percent, in ascending order.
 func (t *Trajectory) CasesAt(shares []int, common *Common, minPrefix int) []*Case {
 	var cases []*Case
 	last := 0
@@ -65,8 +65,8 @@ func (t *Trajectory) CasesAt(shares []int, common *Common, minPrefix int) []*Cas
 	return cases
 }
 
-// cut returns the index of the first step that has percent of the trajectory's cost before it, or 0
-// if there is none.
+// cut returns the index of the first step for which the messages before it have at least the given
+// percentage of the trajectory's cost. It returns 0 if there is none.
 func (t *Trajectory) cut(percent int) int {
 	whole := t.costs[len(t.Messages)]
 	for i := t.Pinned + 1; i < len(t.Messages); i++ {
@@ -124,7 +124,7 @@ func newFinder(c *Case, common *Common, of func(*reading) []mention) *finder {
 	return f
 }
 
-// void makes sure that nothing that the message m says counts as a need of a later action.
+// void excludes the identifiers or lines in a message from the needs of later actions.
 func (f *finder) void(m *Message) {
 	for _, said := range f.of(m.reading()) {
 		f.voided[said.id] = true
@@ -156,8 +156,8 @@ func (c *Case) after(i int) int {
 	return t.costs[c.At] - t.costs[t.Pinned+i+1]
 }
 
-// A Common is the set of names that sessions of two or more families have. They are no needs. A
-// nil Common is empty.
+// A Common is the set of names that sessions of two or more families have. Such a name does not
+// count as a need. A nil Common is empty.
 type Common struct{ names map[name]bool }
 
 func (c *Common) has(n name) bool { return c != nil && c.names[n] }

@@ -298,8 +298,8 @@ func sampleOf(cases []*Case, family string, draws int) Sample {
 	return NewSample(groups, draws, uint64(nameOf(family)))
 }
 
-// Estimate returns the mean over the groups of each group's mean of a value. The result is zero
-// if no group has the value.
+// Estimate computes the mean of a value in each group, and returns the mean of these means. The
+// result is zero if no group has the value.
 func (s Sample) Estimate(value func(i int) (float64, bool)) Estimate {
 	e, _ := estimate([]Sample{s}, value)
 	return e

@@ -84,7 +84,7 @@ func scan(text string) []mention {
 	return s.mentions
 }
 
-// chunk finds the mentions in a run of bytes of which a URL may consist.
+// chunk finds the mentions in a run of bytes that can occur in a URL.
 func (s *scanner) chunk(from, to int) {
 	s.first = len(s.words)
 	s.runs(from, to, &wordByte, func(from, to int) { s.words = append(s.words, word{from, to, s.line}) })

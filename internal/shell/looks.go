@@ -38,8 +38,8 @@ func (c *Command) Looks() bool {
 	return text.HasWord(gitLooks, verb) && !changesGit(verb, args)
 }
 
-// Silent reports whether a command has no effect but on the shell that runs it, as cd and export
-// have, or only redirects the output of a group of commands.
+// Silent reports whether a command changes only the shell that runs it, as cd and export do, or
+// only redirects the output of a group of commands.
 func (c *Command) Silent() bool {
 	if slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Act != Read }) {
 		return false

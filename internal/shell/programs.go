@@ -106,7 +106,7 @@ type sorted struct {
 type word struct {
 	option string // the option whose value the word is, or empty
 	text   string
-	known  bool // text is what the program gets; otherwise only the shell knows that
+	known  bool // the program gets exactly text; if false, only the shell knows the word
 }
 
 // sort separates the options, their values and the operands of a command. Short options may
@@ -272,7 +272,8 @@ func (w *walker) more(c *Command) {
 	}
 }
 
-// table records the effects that a command has by its entry p in the table of programs.
+// table records the effects of a command according to p, the entry of its program in the table of
+// programs.
 func (w *walker) table(c *Command, p *program) {
 	c.Unknown = p.unknown
 	s := c.sorted()
@@ -311,14 +312,14 @@ func isFolder(o word) bool {
 	return strings.HasSuffix(o.text, "/") || base == "." || base == ".."
 }
 
-// each records act for each of the files.
+// each records the effect act for each of the files.
 func (w *walker) each(c *Command, act Act, files []word) {
 	for _, f := range files {
 		w.file(c, act, f.text, f.known)
 	}
 }
 
-// file records act for one file. known reports whether name is the whole name.
+// file records the effect act for one file. known reports whether name is the whole name.
 func (w *walker) file(c *Command, act Act, name string, known bool) {
 	if known && (name == "" || name == "-" || strings.HasPrefix(name, "/dev/")) {
 		return

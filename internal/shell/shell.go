@@ -81,7 +81,8 @@ type Command struct {
 	Inner bool
 
 	// Counts is whether a status 0 of the line implies that the command ran and had status 0.
-	// It is false for a in a | b, in a; b, in a || b, in a & and in if a; then b; fi.
+	// It is false for the command a in "a | b", "a; b", "a || b", "a &" and
+	// "if a; then b; fi".
 	Counts bool
 
 	// Remote is whether the command runs on another machine, whose files do not matter here.

@@ -102,7 +102,8 @@ func (w *walker) statement(s *syntax.Stmt, to sink) {
 	}
 }
 
-// aside reads commands of a subshell; their changes of variables and directory are undone.
+// aside calls the function f, which reads commands of a subshell. Afterwards it undoes their
+// changes of variables and directory.
 func (w *walker) aside(f func()) {
 	here, vars := w.here, w.vars
 	w.vars = maps.Clone(vars)
@@ -110,8 +111,8 @@ func (w *walker) aside(f func()) {
 	w.here, w.vars = here, vars
 }
 
-// maybe reads commands that may not run; variables and the directory that they change become
-// unknown.
+// maybe calls the function f, which reads commands that may not run. Afterwards the variables that
+// they change are unknown, and so is the directory if they change it.
 func (w *walker) maybe(f func()) {
 	here, vars := w.here, w.vars
 	w.vars = maps.Clone(vars)
@@ -130,8 +131,8 @@ func (w *walker) agree(before map[string]string) {
 	})
 }
 
-// again reads commands that may run several times; variables that they change are unknown
-// from the beginning.
+// again calls the function f, which reads the commands in nodes. The commands may run several
+// times, so the variables that they change are unknown from the beginning.
 func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 	w.maybe(func() {
 		for _, n := range nodes {
@@ -388,7 +389,8 @@ func (w *walker) call(c *syntax.CallExpr, r redirection, to sink) {
 	w.run(words, known, r, to)
 }
 
-// run appends the program that words run, after removing the programs that only run it.
+// run appends the program that is run by the command line in words. Before that it removes programs
+// that only run another program, such as timeout 60.
 func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	words, known, how := unwrap(words, known)
 	to.counts = to.counts && !how.hides

@@ -74,8 +74,8 @@ type how struct {
 	hides  bool
 }
 
-// unwrap removes the wrappers before the program that words run. A wrapper that runs no program
-// stays.
+// unwrap removes the wrappers at the beginning of the command line in words, up to the program that
+// they run. A wrapper that runs no program stays.
 func unwrap(words []string, known []bool) ([]string, []bool, how) {
 	var h how
 	for len(words) > 0 && known[0] {

@@ -17,13 +17,14 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// An examBench measures how many questions windows of cut conversations still answer.
+// An examBench runs exams: it makes windows of conversations that are cut, and measures how many
+// questions about a conversation its window can answer.
 type examBench struct {
 	j *job.Job
 
 	// The values of the flags with these names.
 	data, methods, windows, out string
-	share                       int // of the bytes of the conversation, in percent
+	share                       int // limit of a window, in percent of the bytes of the conversation
 	each, force                 bool
 	flags                       *pflag.FlagSet
 }
@@ -157,7 +158,8 @@ func (b *examBench) openExams(ctx context.Context, files []string) ([]*exam.Open
 	return sittings, methods, nil
 }
 
-// exams returns the paths of the exams named, or of those in a checkout.
+// exams returns the paths of the exams in files. If files is empty, it returns the paths of the
+// exams in a checkout of Carrel.
 func (b *examBench) exams(files []string) ([]string, error) {
 	var paths []string
 	for _, f := range files {
@@ -256,12 +258,12 @@ func estimateCells(e exam.Estimate, person bool) []any {
 	return []any{ratioCell(e.Mean, false), ratioCell(e.Low, false), ratioCell(e.High, false)}
 }
 
-// ratioCell formats a figure with two decimals for a person, else three.
+// ratioCell formats a figure with two decimals for a person, and with three for a program.
 func ratioCell(r ratio.Ratio, person bool) string {
 	return figure(float64(r)/float64(ratio.One), person)
 }
 
-// mustBeEmpty fails if the folder that a flag names has files.
+// mustBeEmpty fails if the folder that a flag names contains files, unless force is true.
 func mustBeEmpty(j *job.Job, flag, folder string, force bool) error {
 	if folder == "" || force {
 		return nil
@@ -287,7 +289,8 @@ func writerBelow(j *job.Job, folder string) func(path string, data []byte) error
 	}
 }
 
-// completeFiles completes an argument to a file. The shell offers the subcommands as well.
+// completeFiles lets the shell offer files for an argument. The shell offers the subcommands as
+// well.
 func completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }

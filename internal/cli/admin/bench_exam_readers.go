@@ -97,7 +97,7 @@ func modelOf(j *job.Job) exam.Model {
 	}
 }
 
-// completeFolder completes to folders.
+// completeFolder lets the shell offer folders for an argument.
 func completeFolder(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
@@ -256,8 +256,8 @@ func maybeCell(r *ratio.Ratio, person bool) string {
 	return ""
 }
 
-// runOf returns the run of an exam whose files are in a folder. what is the name of the step in
-// reports of progress.
+// runOf returns the run of an exam whose files are in a folder. Reports of progress show the text
+// in what as the name of the step.
 func runOf(j *job.Job, folder, what string) *exam.Run {
 	return &exam.Run{Folder: j.Path(folder), Put: writerBelow(j, folder), Step: func(done, total int) { j.Reporter.Step(what, done, total) }}
 }

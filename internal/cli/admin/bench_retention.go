@@ -20,7 +20,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
-// A retentionBench measures how much of the text needed later strategies keep.
+// A retentionBench cuts conversations, lets strategies shorten the part before the cut, and
+// measures how much of the text that is needed after the cut remains.
 type retentionBench struct {
 	j *job.Job
 
@@ -174,7 +175,7 @@ func (b *retentionBench) chosen() ([]carrel.Strategy, error) {
 	return list, nil
 }
 
-// ownSessions returns the folder in which Claude Code stores its sessions.
+// ownSessions returns a list with one folder: that in which Claude Code stores its sessions.
 func (b *retentionBench) ownSessions() ([]string, error) {
 	dir, err := agents.ClaudeProjects(b.j.Getenv)
 	if err == nil {
@@ -240,7 +241,7 @@ type retentionResult struct {
 	Short     int            `json:"short"`      // sessions with fewer tokens
 	Idle      int            `json:"idle"`       // sessions that reuse too little of their text
 	Skipped   int            `json:"skipped"`    // files that contain no conversation
-	Left      int            `json:"left"`       // files not read, as there were enough
+	Left      int            `json:"left"`       // files not read, because enough conversations were read
 	Rows      []retentionRow `json:"rows"`
 }
 
@@ -308,7 +309,7 @@ func (r *retentionResult) print(p *out.Page) {
 	}
 }
 
-// counts says what was measured and what was left out.
+// counts returns a sentence with the numbers of sessions and files that were measured or left out.
 func (r *retentionResult) counts() string {
 	words := []string{fmt.Sprintf("%s, %s, on average of %s tokens and %.1f names that were needed", out.Count(r.Sessions, "session"), out.Count(r.Cases, "case"), out.Thousands(r.Tokens), r.Needs)}
 	if r.Short > 0 {
@@ -326,8 +327,8 @@ func (r *retentionResult) counts() string {
 	return strings.Join(words, " · ")
 }
 
-// cells returns the figures of a row: with intervals in brackets for a person, else with each end
-// as a cell.
+// cells returns the figures of a row. For a person an interval is one cell in brackets; for a
+// program each end of the interval is a cell.
 func (r *retentionRow) cells(person bool) []any {
 	var cells []any
 	for _, name := range [...]retention.Score{
@@ -352,8 +353,8 @@ func (r *retentionRow) cells(person bool) []any {
 	return cells
 }
 
-// figure formats a score with two decimals for a person, else three. NaN, a score without cases,
-// is a dash or "".
+// figure formats a score with two decimals for a person, and with three for a program. A score
+// without cases is NaN; figure returns a dash for a person, and "" for a program.
 func figure(f float64, person bool) string {
 	switch {
 	case math.IsNaN(f) && person:

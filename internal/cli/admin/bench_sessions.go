@@ -24,7 +24,7 @@ type recording struct {
 	short   int // sessions with too few tokens before every cut
 	idle    int // sessions that reuse too little of their text
 	skipped int // files that contain no conversation
-	left    int // files not read, as there were enough
+	left    int // files not read, because enough conversations were read
 }
 
 // read reads conversations from files and folders until there are enough to measure.

@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
-// LowestClaude is the oldest supported release of Claude Code: the newest that npm installs on
-// Node 20. The end-to-end tests run on it.
+// LowestClaude is the oldest supported release of Claude Code. It is the newest release that npm
+// installs on Node 20. The end-to-end tests run on it.
 const LowestClaude = "2.1.197"
 
 // claudeVersion returns the version of the Claude Code on the PATH, such as 2.1.330.

@@ -224,7 +224,8 @@ func (d *doctor) transcripts(context.Context) doctorCheck {
 	return doctorCheck{Name: "transcripts", State: stateOK, Detail: fmt.Sprintf("%s in %s", out.Count(len(files), "session"), dir)}
 }
 
-// refused is a request that every provider refuses: it has a result without a call.
+// refused is a request that every provider refuses, because it has a tool result without a tool
+// call.
 const refused = `{"model":"claude-opus-4-6","max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"?"}]}]}`
 
 func (d *doctor) validator(ctx context.Context) doctorCheck {

@@ -13,10 +13,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// An agentDoctor describes how the doctor checks a client whose sessions an agent stores.
+// An agentDoctor describes how the doctor checks one client, such as Codex.
 type agentDoctor struct {
 	agent *agents.Agent
-	calls string // the client's word for what calls Carrel, such as "hooks"
+	calls string // the client's word for the things that call Carrel, such as "hooks"
 
 	// homes returns paths; if one of them exists, the client is in use.
 	homes func(j *job.Job) ([]string, error)

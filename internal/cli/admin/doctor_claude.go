@@ -50,7 +50,8 @@ func (d *doctor) claude() (*installed, error) {
 	return in, nil
 }
 
-// read reads a settings file.
+// read reads a settings file of Claude Code. It adds the programs of the hooks to the map hooks, by
+// event, and sets the fields of in for the plug-in that the file enables.
 func (in *installed) read(path string, hooks map[string]string) error {
 	data, err := readIfThere(path)
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
@@ -108,8 +109,8 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 }
 
 // other returns a failed check if the program that a client's settings name is missing or is not
-// the program that runs now, else nil. It does not run the program, because a project's settings
-// may name anything.
+// the program that runs now. Otherwise it returns nil. It does not run the program, because a
+// project's settings may name anything.
 func other(program, client string) *doctorCheck {
 	found, err := exec.LookPath(program)
 	if err != nil {
@@ -121,7 +122,7 @@ func other(program, client string) *doctorCheck {
 	return nil
 }
 
-// A question is what the doctor writes to the standard input of a program that it tests.
+// A question is the input that the doctor writes to a program that it tests.
 type question struct {
 	line string
 	last bool   // close the input after it: a hook reads to the end, a server does not

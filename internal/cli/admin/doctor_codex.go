@@ -35,7 +35,8 @@ func codexDoctor() *agentDoctor {
 }
 
 // codexTrusts reports whether the user has reviewed the hooks in a file. If so, Codex's settings
-// have a hash for each hook, under the path of the file, the event and two numbers.
+// contain a hash for each hook. The key of a hash is made of the path of the file, the event and
+// two numbers.
 func codexTrusts(j *job.Job, path string) bool {
 	home, err := agents.CodexHome(j.Getenv)
 	if err != nil {

@@ -110,7 +110,7 @@ field with the reason. If there is one, the exit code is 1.`,
 	}
 }
 
-// completeSchema completes the first argument to names of schemas, and others to files.
+// completeSchema offers the names of schemas for the first argument, and files for later ones.
 func completeSchema(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault

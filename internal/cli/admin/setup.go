@@ -30,8 +30,8 @@ type client struct {
 	// ready returns an error if the client cannot use Carrel as it is.
 	ready func(ctx context.Context, j *job.Job) error
 
-	// doctor describes the doctor's check of the client. It is nil if package admin has a check
-	// written for it.
+	// doctor describes how the doctor checks the client. It is nil for a client that has a function
+	// of its own for the check.
 	doctor *agentDoctor
 
 	// after returns what the user has to do after the settings are written, or "".

@@ -91,9 +91,9 @@ const (
 	codexEnd   = "# carrel setup: end"
 )
 
-// between returns text enclosed in the two lines with which setup marks the begin and end of its
-// own part of a file. Both lines end with the suffix of, so that a file may have several such
-// parts.
+// between returns text enclosed in two lines, with which setup marks the begin and end of its own
+// part of a file. Both lines end with a suffix, the first argument. Parts with different suffixes
+// can stand in one file.
 func between(of, text string) string {
 	return codexBegin + of + "\n" + text + codexEnd + of + "\n"
 }
@@ -126,8 +126,8 @@ func codexServer(program string) setupPart {
 	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines(ofServer, file, data) }}
 }
 
-// tomlString returns s as a TOML string: in single quotes if s contains none, else quoted with
-// escapes.
+// tomlString returns s as a TOML string. If s contains no single quotes, it is put in single
+// quotes; otherwise it is quoted with escapes.
 func tomlString(s string) string {
 	if strings.ContainsAny(s, "'\n") {
 		return strconv.Quote(s)
@@ -173,7 +173,8 @@ supports_websockets = false
 	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines("", file, data) }}
 }
 
-// withoutLines removes from data what [between] enclosed with the suffix of, and the marking lines.
+// withoutLines removes from data each part that [between] has enclosed with the given suffix, and
+// the two lines that enclose it.
 func withoutLines(of, file string, data []byte) ([]byte, error) {
 	rest := bytes.Clone(data)
 	begin, end := []byte(codexBegin+of+"\n"), []byte(codexEnd+of+"\n")

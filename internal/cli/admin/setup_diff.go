@@ -58,7 +58,7 @@ func splitLines(data []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 }
 
-// mostCells is the largest table that [longest] may fill.
+// mostCells is how many cells the table of [longest] may have at most.
 const mostCells = 4 << 20
 
 // common returns pairs of indexes of equal lines in a and b, in order: equal lines at the start

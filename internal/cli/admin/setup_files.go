@@ -115,8 +115,8 @@ func planUndo(f *setupFile, now []byte) (*fileChange, error) {
 	return c, err
 }
 
-// made reports whether now is what setup makes of before when it adds one or more of the file's
-// parts, in any order.
+// made reports whether setup made the text now from the text before, by adding one or more of the
+// parts of the file in any order.
 func (f *setupFile) made(before, now []byte) bool {
 	var step func(data []byte, left []setupPart) bool
 	step = func(data []byte, left []setupPart) bool {

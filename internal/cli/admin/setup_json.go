@@ -161,7 +161,8 @@ func (t *settingsText) insert(into *node, depth int, key string, value any) erro
 	return nil
 }
 
-// cut removes elements of an array or members of an object, and reports whether none is left.
+// cut removes the elements of an array, or the members of an object, for whose index the function
+// drop returns true. It reports whether none is left.
 func (t *settingsText) cut(from *node, drop func(i int) bool) (empty bool) {
 	list := from.items
 	for i := range from.members {

@@ -75,8 +75,8 @@ func openCodeDoctor() *agentDoctor {
 	}
 }
 
-// openCodeFolder returns the folder in which OpenCode looks for plug-ins and skills: that of its
-// settings, or a folder in the project.
+// openCodeFolder returns the folder in which OpenCode looks for plug-ins and skills. For a project
+// it is .opencode beside the settings; otherwise it is the folder of the settings.
 func openCodeFolder(settings, scope string) string {
 	dir := filepath.Dir(settings)
 	if scope == "project" {
@@ -110,7 +110,8 @@ func openCodeServer() *serverEntry {
 	}
 }
 
-// openCodeProgram is the start of the line of the plug-in that names the program.
+// openCodeProgram begins the line of the plug-in that contains the path or name of Carrel's
+// program.
 const openCodeProgram = "const program = "
 
 // openCodePlugin returns the file of the plug-in. It replaces an older plug-in of Carrel, and
@@ -150,7 +151,8 @@ func pluginProgram(data []byte) string {
 	return program
 }
 
-// openCodePath returns the path of OpenCode's settings: the file with comments if it exists.
+// openCodePath returns the path of OpenCode's settings. OpenCode reads one of two files; if the one
+// that may have comments exists, its path is returned.
 func openCodePath(j *job.Job, scope string) (string, error) {
 	dir, err := filepath.Abs(j.Path(""))
 	if scope == "user" {

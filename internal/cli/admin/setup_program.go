@@ -9,8 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// homeOf returns the user's home folder. instead is the variable that names the client's folder,
-// for the error.
+// homeOf returns the user's home folder. If it is unknown, the error tells the user to set HOME or
+// another variable, whose name is the second argument.
 func homeOf(j *job.Job, instead string) (string, error) {
 	home, err := agents.Home(j.Getenv)
 	if err != nil {
@@ -19,8 +19,9 @@ func homeOf(j *job.Job, instead string) (string, error) {
 	return home, nil
 }
 
-// programName returns how a client calls this program: by name in a project, whose files others
-// share, or if the name is on the PATH; otherwise by path.
+// programName returns the name or path by which a client calls this program. It returns the name
+// for the settings of a project, because other people use them too, and if the name on the PATH is
+// this program. Otherwise it returns the path.
 func programName(scope string) string {
 	self, err := os.Executable()
 	if err != nil || scope == "project" {

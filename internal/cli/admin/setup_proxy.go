@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// proxyURL returns the URL of the proxy by the settings.
+// proxyURL returns the URL of the proxy, as the settings give it.
 func proxyURL(j *job.Job) (string, error) {
 	src, err := j.Sources()
 	if err != nil {
@@ -20,8 +20,9 @@ func proxyURL(j *job.Job) (string, error) {
 	return "http://" + s.Proxy().Listen, nil
 }
 
-// urlPart returns the part of a JSON file that sets a URL at a path of keys. If another URL is
-// there, it fails: the proxy must first be told that URL as the upstream of a dialect.
+// urlPart returns the part of a JSON file that sets a URL at a path of keys. Adding the part fails
+// if another URL is already there; the hint is to set that URL as an upstream in Carrel's own
+// settings.
 func urlPart(url, upstream string, path ...string) setupPart {
 	dir, key := path[:len(path)-1], path[len(path)-1]
 	is := func(t *settingsText) (n *node, ours bool, err error) {

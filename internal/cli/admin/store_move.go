@@ -169,8 +169,8 @@ func moveStore(ctx context.Context, j *job.Job, from, to string, dry bool) (err 
 	return err
 }
 
-// openTarget opens or makes the target of a move. For a dry run it makes nothing, and an empty store
-// stands for one that does not exist.
+// openTarget opens or makes the target of a move. For a dry run it makes nothing: if the target
+// does not exist, it returns an empty store in memory.
 func openTarget(ctx context.Context, settings *config.Settings, place string, dry bool) (store.Database, error) {
 	if !dry {
 		return settings.Open(ctx, place, true)

@@ -202,8 +202,8 @@ type removal struct {
 	DryRun bool `json:"dry_run"`
 }
 
-// removing opens the store, calls do, which changes artifacts, and prints the result. In a dry
-// run the engine of do writes nothing.
+// removing opens the store, calls the function do to change artifacts, and prints its result. In a
+// dry run the engine that do gets writes nothing.
 func removing(ctx context.Context, j *job.Job, op string, dry bool, do func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error)) error {
 	return j.With(ctx, false, func(a *job.Access) error {
 		e := a.Engine

@@ -174,8 +174,8 @@ func tierWords() []string {
 	return words
 }
 
-// budgetOf returns the default budget of a context, in tokens. It is the size to which the settings
-// say that a conversation is compressed.
+// budgetOf returns the default budget of a context, in tokens. It is the target of compressions in
+// the settings; a target that is a share counts as a share of the context window.
 func budgetOf(a *job.Access, model string) token.Count {
 	var r carrel.CompressRequest
 	a.Settings.Request(&r)
@@ -243,8 +243,8 @@ func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 	return out
 }
 
-// traced returns the artifacts that a manifest lists one by one: first those with a score, best
-// first, then those without.
+// traced returns the artifacts that a manifest lists one by one. Artifacts with a score come first,
+// best first, and then those without.
 func traced(ctx context.Context, a *job.Access, id string) ([]scoredLine, error) {
 	sealed, err := carrel.SealedOf(a.Manifest(ctx, a.Scope, &carrel.IDRequest{ID: id}))
 	if err != nil {
@@ -318,13 +318,13 @@ func printAssembled(p *out.Page, a *job.Access, r *assembled, fl *assembleFlags,
 	}
 }
 
-// tagWords returns the number of artifacts with each tag.
+// tagWords returns in words how many artifacts have each tag.
 func tagWords(t triage.Tags) string {
 	return fmt.Sprintf("%s red · %s yellow · %s green · %s black",
 		out.Thousands(t.Red), out.Thousands(t.Yellow), out.Thousands(t.Green), out.Thousands(t.Black))
 }
 
-// leftWords returns the number of artifacts left out for each reason.
+// leftWords returns in words how many artifacts were left out for each reason.
 func leftWords(left map[manifest.Reason]int, policy *triage.Policy) string {
 	var b strings.Builder
 	for _, reason := range manifest.Excluded() {
@@ -339,7 +339,7 @@ func leftWords(left map[manifest.Reason]int, policy *triage.Policy) string {
 	return b.String()
 }
 
-// distrusted returns the classes that a policy excludes.
+// distrusted returns in words the classes that a policy excludes.
 func distrusted(policy *triage.Policy) string {
 	var names []string
 	for _, c := range provenance.Classes() {
@@ -426,7 +426,8 @@ func printScarce(p *out.Page, r *assembled, req *carrel.AssembleRequest, ladder 
 	p.Line("%s", hint)
 }
 
-// enough returns the smallest budget for which demand is less than share percent of the budget.
+// enough returns the smallest budget such that the demand is less than the given share of it. The
+// share is in percent.
 func enough(demand token.Count, share int) token.Count {
 	return 100*demand/token.Count(max(share, 1)) + 1
 }

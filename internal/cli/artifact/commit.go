@@ -205,12 +205,12 @@ func fine(r ratio.Ratio) string {
 	return strings.TrimSuffix(strings.TrimRight(r.String(), "0"), ".")
 }
 
-// reasonWords returns the words for why the gate did not commit.
+// reasonWords returns in words why the gate did not commit.
 func reasonWords(res *carrel.CommitResult, threshold ratio.Ratio) string {
 	return gateWords(res.Reasons, res.Confidence, threshold)
 }
 
-// gateWords returns the words for why the gate holds or refuses a memory.
+// gateWords returns in words why the gate holds or refuses a memory.
 func gateWords(reasons []assembly.Reason, confidence, threshold ratio.Ratio) string {
 	var words []string
 	for _, r := range reasons {

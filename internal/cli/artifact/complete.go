@@ -14,7 +14,7 @@ import (
 // errGate means that the gate did not commit a memory, and that the command has printed why.
 var errGate = &out.Error{Text: "not let through by the gate", Kind: out.KindRefused, Said: true}
 
-// completeManifest completes to manifests.
+// completeManifest returns a function that offers the ids of manifests for an argument.
 func completeManifest(j *job.Job) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := j.Complete(cmd, func(a *job.Access) (found []cobra.Completion, err error) {
@@ -30,8 +30,8 @@ func completeManifest(j *job.Job) cobra.CompletionFunc {
 	}
 }
 
-// completeReference completes the first argument to manifests, and the second to artifacts and
-// blocks that the manifest mentions.
+// completeReference returns a function that offers manifests for the first argument. For the second
+// argument it offers the artifacts and blocks that the manifest mentions.
 func completeReference(j *job.Job) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) != 1 {

@@ -43,7 +43,7 @@ there is a difference, the exit code is 1.`,
 	}
 }
 
-// changeNote says why an item differs.
+// changeNote returns in words how an item differs between two contexts.
 func changeNote(c *manifest.ItemChange) string {
 	before, after := c.Before, c.After
 	switch {

@@ -72,9 +72,10 @@ the exit code is 1.`,
 	}
 }
 
-// findReference completes word to the id of an artifact or block that the manifest mentions. If it
-// mentions none, word is completed to an artifact of the store, because the manifest may list that
-// only in a set of rows; the row of the artifact is then the second result.
+// findReference finds the artifact or block whose id begins with word. First it searches the
+// manifest. If no id in the manifest begins so, it searches the store, because a manifest may list
+// many artifacts only as a set of row numbers. For an artifact from the store the second result is
+// its row number.
 func findReference(a *job.Access, cmd *cobra.Command, m *manifest.Manifest, word string) (string, int64, error) {
 	var found []string
 	for _, it := range m.Items {

@@ -297,7 +297,7 @@ func (r *putResult) print(p *out.Page) {
 	}
 }
 
-// stamp formats a time for a pipe; a zero time is "".
+// stamp formats a time for a pipe. For a zero time it returns "".
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -305,8 +305,8 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// without removes from an error of the engine the name of the operation and the number of the
-// request. It is for a command that made only one request.
+// without removes the name of the operation and the number of the request from an error of the
+// engine. It is for a command that made only one request.
 func without(err error) error {
 	if inner := errors.Unwrap(errors.Unwrap(err)); inner != nil {
 		return inner

@@ -155,7 +155,8 @@ func printReview(p *out.Page, r *carrel.ReviewEntry, a *job.Access) {
 	}
 }
 
-// reviewHint adds a hint at the list of reviews to an error about an id.
+// reviewHint adds a hint to an error about a memory: if the id is wrong, the command that lists the
+// reviews; if the text is refused, the commands that edit or reject it.
 func reviewHint(err error) error {
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, carrel.ErrRequest) {
 		return out.Hinted(err, "carrel review lists the memories that wait for a decision")
@@ -218,7 +219,7 @@ func newDecision(j *job.Job, verb, short, long string) *cobra.Command {
 	return cmd
 }
 
-// completeReview completes to memories that wait for a decision.
+// completeReview returns a function that offers the memories that wait for a decision.
 func completeReview(j *job.Job) cobra.CompletionFunc {
 	return job.AtMost(1, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return j.Complete(cmd, func(a *job.Access) (found []cobra.Completion, err error) {

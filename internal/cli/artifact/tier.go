@@ -89,8 +89,8 @@ type tierLine struct {
 }
 
 // parseDemand parses a demand, which is a number of tokens or a ratio such as 0.8. It returns the
-// demand with the whole to compare it with: of is the budget for a number of tokens, and one
-// million for a ratio, which is then in millionths.
+// demand and the value that stands for the whole budget: the budget in tokens or, if the demand is
+// a ratio in millionths, one million.
 func parseDemand(s string, budget token.Count) (demand, of int64, err error) {
 	if budget > 0 && strings.Trim(s, "0123456789_") == "" {
 		n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)

@@ -75,8 +75,8 @@ The contract is in the store, and a copy of it in a file: "carrel contract path"
 	return cmd
 }
 
-// namedSession returns the session that the arguments name, or "" if they name none. The session
-// need not be stored.
+// namedSession returns the id of the session that the arguments name, even if that session is not
+// stored. It returns "" if they name none.
 func namedSession(ctx context.Context, s *job.SessionArg, a *job.Access, args []string) (transcript.SessionID, error) {
 	if len(args) == 0 && s.Word == "" {
 		return "", nil

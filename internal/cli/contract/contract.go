@@ -199,8 +199,8 @@ func checkContracts(ctx context.Context, j *job.Job, s *job.SessionArg, args []s
 	return checks, nil
 }
 
-// appendCheck appends the result of running a contract. A contract that cannot be run counts as
-// one that does not hold.
+// appendCheck appends the result of running a contract. A contract that cannot be run counts as a
+// contract that does not hold.
 func appendCheck(to []checkedContract, name string, r *contract.Report, err error) ([]checkedContract, error) {
 	c := checkedContract{Contract: name, Report: r}
 	if bad, ok := errors.AsType[*contract.SyntaxError](err); ok {

@@ -136,9 +136,10 @@ func newPagerResult(p *seed.Pass) *pagerResult {
 	return res
 }
 
-// appendContract calls decide with the text of a contract and appends the result: under a lock,
-// in one write, synced to disk before it returns. If the file does not exist, it is created only
-// after decide has succeeded for an empty contract.
+// appendContract calls the function decide with the text of a contract, and appends the result to
+// the file of the contract. It holds a lock, appends with one write, and syncs the file before it
+// returns. A file that does not exist is created only after decide has succeeded for an empty
+// contract.
 func appendContract(ctx context.Context, now func() time.Time, path string, dry bool, decide func(existing []byte) (*seed.Pass, error)) (*seed.Pass, error) {
 	if dry {
 		text, err := os.ReadFile(path)
@@ -166,9 +167,9 @@ func appendContract(ctx context.Context, now func() time.Time, path string, dry 
 	return pass, errors.Join(err, f.Close())
 }
 
-// appendLocked appends the result of job to an open contract file, under a lock. The caller gives a
-// pass that is not nil if it has already called job for an empty contract; it is used if the file
-// is still empty.
+// appendLocked calls the function job with the text of an open contract file and appends the
+// result, under a lock. A caller that has already called job for an empty contract passes its
+// result as pass, which is used if the file is still empty.
 func appendLocked(ctx context.Context, now func() time.Time, f *os.File, pass *seed.Pass, job func([]byte) (*seed.Pass, error)) (_ *seed.Pass, err error) {
 	unlock, err := await(ctx, now, f)
 	if err != nil {

@@ -23,7 +23,7 @@ type Access struct {
 	Opts     *carrel.Options // of the engine
 }
 
-// With opens the store and calls do. The store is made only if create is set.
+// With opens the store and calls the function do with it. The store is made only if create is set.
 func (j *Job) With(ctx context.Context, create bool, do func(a *Access) error) (err error) {
 	settings, err := j.Settings()
 	if err != nil {
@@ -45,13 +45,13 @@ func (j *Job) With(ctx context.Context, create bool, do func(a *Access) error) (
 	return j.over(s, snapshots, settings, do)
 }
 
-// Over calls do with an engine over store s.
+// Over calls the function do with an engine over the store s.
 func (j *Job) Over(s store.Store, settings *config.Settings, do func(a *Access) error) error {
 	return j.over(s, "", settings, do)
 }
 
-// over calls do with an engine over store s. The engine keeps snapshots in files with the path
-// prefix snapshots; "" means none.
+// over calls the function do with an engine over the store s. The engine keeps its snapshots in
+// files whose paths begin with the argument snapshots; if that is "", it keeps none.
 func (j *Job) over(s store.Store, snapshots string, settings *config.Settings, do func(a *Access) error) (err error) {
 	j.Reporter = j.NewProgress()
 	defer j.Reporter.End()
@@ -68,7 +68,8 @@ func (j *Job) over(s store.Store, snapshots string, settings *config.Settings, d
 	return do(&Access{e, s, settings.Scope(), settings, opts})
 }
 
-// onFile calls do with a store in memory that contains only the conversation of a file.
+// onFile calls the function do with a store in memory that contains only the conversation of a
+// file.
 func (j *Job) onFile(ctx context.Context, name string, do func(a *Access, id transcript.SessionID) error) error {
 	data, err := j.Read(name)
 	if err != nil {
@@ -119,8 +120,8 @@ func (s dryRunStore) Apply(_ context.Context, _ governance.Scope, _ transcript.S
 	return at + 1, c.Validate()
 }
 
-// DryRun returns an engine like that of a, but over a store that writes nothing. If c is not
-// nil, the engine counts tokens with c.
+// DryRun returns an engine with the options of a.Engine, but over a store that writes nothing. If c
+// is not nil, the engine counts tokens with c.
 func (a *Access) DryRun(c token.Counter) (*carrel.Engine, error) {
 	opts := *a.Opts
 	if c != nil {

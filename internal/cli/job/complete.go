@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Complete returns the completions that find returns for an open store, or none if the store
-// cannot be opened.
+// Complete opens the store and returns the completions that the function find finds in it. It
+// returns none if the store cannot be opened.
 func (j *Job) Complete(cmd *cobra.Command, find func(a *Access) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var found []cobra.Completion
 	_ = j.With(cmd.Context(), false, func(a *Access) (err error) { // a shell cannot show errors
@@ -24,8 +24,8 @@ func (j *Job) Complete(cmd *cobra.Command, find func(a *Access) ([]cobra.Complet
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// AtMost returns a completion function that calls complete for the first n arguments and offers
-// nothing for later ones.
+// AtMost returns a completion function that calls the function complete for the first n arguments
+// and offers nothing for later ones.
 func AtMost(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) >= n {
@@ -35,7 +35,7 @@ func AtMost(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// CompleteSession completes the first argument to a session.
+// CompleteSession offers the sessions in the store for the first argument.
 func (j *Job) CompleteSession(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return AtMost(1, j.completeSessions)(cmd, args, word)
 }
@@ -57,12 +57,12 @@ func (j *Job) completeSessions(cmd *cobra.Command, _ []string, _ string) ([]cobr
 	return append(offers, found...), directive
 }
 
-// OfferSessions lets a flag complete to sessions.
+// OfferSessions lets the shell offer sessions as values of a flag.
 func (j *Job) OfferSessions(cmd *cobra.Command, flag string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, j.completeSessions) // fails only for an unknown flag
 }
 
-// CompleteBlock completes an argument to blocks of the last session, newest first.
+// CompleteBlock offers the blocks of the last session for an argument, newest first.
 func (j *Job) CompleteBlock(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return j.Complete(cmd, func(a *Access) (found []cobra.Completion, err error) {
 		id, err := a.FindSession(cmd.Context(), a.Scope, &carrel.WordRequest{Word: "@last"})
@@ -81,8 +81,8 @@ func (j *Job) CompleteBlock(cmd *cobra.Command, _ []string, _ string) ([]cobra.C
 	})
 }
 
-// CompleteArtifacts returns a function that completes to the artifacts that match req, with their
-// titles, except those that are already arguments.
+// CompleteArtifacts returns a function that offers the artifacts that match req, with their titles.
+// It leaves out those that are already arguments.
 func (j *Job) CompleteArtifacts(req carrel.ArtifactsRequest) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return j.Complete(cmd, func(a *Access) (found []cobra.Completion, err error) {
@@ -114,10 +114,10 @@ func (j *Job) CompleteProfile(*cobra.Command, []string, string) ([]cobra.Complet
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// Offer lets a flag complete to fixed words.
+// Offer lets the shell offer fixed words as values of a flag.
 func Offer(cmd *cobra.Command, flag string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
 }
 
-// OfferFormats lets a flag complete to names of formats.
+// OfferFormats lets the shell offer the names of formats as values of a flag.
 func OfferFormats(cmd *cobra.Command, flag string) { Offer(cmd, flag, carrel.Formats()...) }

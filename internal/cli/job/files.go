@@ -113,8 +113,8 @@ func resolved(path string) string {
 	return filepath.Join(resolved(dir), filepath.Base(path))
 }
 
-// Write writes data to standard output, or to a file that does not exist or that o.Force allows
-// to replace.
+// Write writes data to standard output or to a file. It replaces an existing file only if o.Force
+// is true.
 func (j *Job) Write(o Output, data []byte) error {
 	if !o.ToFile() {
 		_, err := j.Stdout.Write(data)

@@ -246,8 +246,8 @@ func Writes(cmd *cobra.Command, dryRun *bool) {
 	cmd.Flags().BoolP("yes", "y", false, "answer yes to every question")
 }
 
-// FlagOrFile returns said, which is the value of flag, or the content of file, which fileFlag
-// names. It fails if both are given.
+// FlagOrFile returns the value of a flag, which is in said, or the content of a file. flag and
+// fileFlag are the names of the two flags. It fails if both are given.
 func (j *Job) FlagOrFile(flag, said, fileFlag, file string) (string, error) {
 	if said != "" && file != "" {
 		return "", out.Usagef("%s and %s: use only one", flag, fileFlag)
@@ -306,8 +306,8 @@ func Group(name, below string) func(*cobra.Command, []string) error {
 	}
 }
 
-// Cause returns the signal or the timeout that caused an error, if there is one, else err itself.
-// It returns an [AgentError] unchanged.
+// Cause returns the signal or the timeout that caused an error. If there is neither, it returns err
+// itself. It returns an [AgentError] unchanged.
 func (j *Job) Cause(ctx context.Context, err error) error {
 	if Is[*AgentError](err) {
 		return err

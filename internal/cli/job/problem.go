@@ -40,7 +40,8 @@ func (e *PanicError) Error() string { return fmt.Sprintf("this is a bug in carre
 
 func (e *SignalError) Error() string { return e.Signal.String() }
 
-// A ToleratedError is printed on standard error, but the exit code is 0. It does not unwrap.
+// A ToleratedError is printed on standard error, but the exit code is 0. [errors.Is] and
+// [errors.As] do not find Err in it.
 type ToleratedError struct{ Err error }
 
 func (e *ToleratedError) Error() string { return e.Err.Error() }
@@ -104,13 +105,14 @@ func classify(err error) (code int, slug string) {
 	return api.ExitBug, "unexpected"
 }
 
-// Is reports whether there is an error of a type in a chain.
+// Is reports whether the chain of err has an error of the type E.
 func Is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
 }
 
-// titles are the titles of the kinds of errors that the command line adds or titles differently.
+// titles has the titles of two sorts of kinds of errors: those that only the command line has, and
+// those for which it uses another title.
 var titles = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"bug":        "bug in carrel",
@@ -209,7 +211,8 @@ func fileHint(err error) string {
 	return ""
 }
 
-// budgetHint returns the hint for a budget that rules prevent, or "".
+// budgetHint returns the hint for a target that cannot be reached because rules keep blocks in the
+// window. It returns "" for other errors.
 func budgetHint(err error) string {
 	if e, ok := carrel.Refused(err); ok {
 		switch {

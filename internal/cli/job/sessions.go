@@ -12,7 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A back is a hidden flag of one digit, so that a command accepts "-2" as an argument.
+// A back is a hidden flag of one digit, such as -2. With it a command accepts "-2" as the name of
+// an earlier session.
 type back struct {
 	word *string
 	nth  string
@@ -66,8 +67,8 @@ func (a *Access) SessionID(ctx context.Context, word string) (transcript.Session
 	return found.Session, nil
 }
 
-// On calls do with the session that the arguments name, or with the conversation of a file if
-// file is not "".
+// On calls the function do with the session that the arguments name or, if file is not "", with the
+// conversation of that file.
 func (s *SessionArg) On(ctx context.Context, j *Job, file string, args []string, do func(a *Access, id transcript.SessionID) error) error {
 	if file == "" {
 		return j.With(ctx, false, func(a *Access) error {

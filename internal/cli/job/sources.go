@@ -8,7 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/agents"
 )
 
-// A File is a file to import, or one of several sessions that an agent stores in a file.
+// A File is a file to import. If an agent stores several sessions in one file, it is one of these
+// sessions.
 type File struct {
 	agents.Source      // with the name as the user typed it
 	Named         bool // the user named it; it was not found in a folder
@@ -43,8 +44,9 @@ func (j *Job) Files(paths []string) ([]File, error) {
 	return files, nil
 }
 
-// heldIn returns the sessions held, which an agent stores in one file, under the name that the user
-// typed for the file. If err is not nil, it returns one file whose Read fails with err.
+// heldIn returns the sessions in held, which an agent stores together in one file. Their names
+// begin with the name that the user typed for the file. If err is not nil, heldIn returns one file
+// whose Read fails with err.
 func (j *Job) heldIn(name string, held []agents.Source, err error) (files []File) {
 	if err != nil {
 		return []File{{agents.Source{Name: name, Read: func() ([]byte, error) { return nil, err }, Changed: j.Clock()()}, true}}

@@ -344,8 +344,8 @@ type intentMiss struct {
 	Got    string `json:"got"`
 }
 
-// scoreIntents prints the share of cases that compile as expected. It returns an error if the
-// share is below least percent.
+// scoreIntents prints the share of cases that compile as expected. It returns an error if the share
+// is below the percentage in least.
 func scoreIntents(j *job.Job, file string, least float64) error {
 	if least < 0 || least > 100 {
 		return out.Usagef("--min: %g is no percentage from 0 to 100", least)

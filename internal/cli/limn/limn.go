@@ -170,7 +170,7 @@ func (r *limnRun) ask(ctx context.Context, amber string) bool {
 	return err == nil && (answer == "y" || answer == "yes")
 }
 
-// reads reports whether a pack reads standard input.
+// reads reports whether one of the packs reads standard input.
 func reads(packs []*limn.Pack) bool {
 	for _, p := range packs {
 		if p.Type == limn.PackStdin {
@@ -215,8 +215,8 @@ func (r *limnRun) file(ctx context.Context, name string, packs []*limn.Pack) err
 }
 
 // listen runs the handlers of the program on values from the sources of the packs, until a source
-// ends or ctx is done. An interrupt ends it without an error. spent says that the program has read
-// standard input to its end.
+// ends or ctx is done. An interrupt ends it without an error. If spent is true, the program has
+// already read standard input to its end.
 func (r *limnRun) listen(ctx context.Context, spent bool) error {
 	opts := &adapter.Options{Input: r.in.r}
 	if spent {
@@ -233,7 +233,8 @@ func (r *limnRun) listen(ctx context.Context, spent bool) error {
 	return nil
 }
 
-// timed yields the given updates, and before each sets the time from which the run measures.
+// timed yields the given updates. Before each it sets r.began, so that the duration of a result is
+// measured from the arrival of its update.
 func (r *limnRun) timed(updates iter.Seq[limn.LiveValue]) iter.Seq[limn.LiveValue] {
 	if updates == nil {
 		return nil
@@ -298,7 +299,7 @@ func (r *limnRun) lines(ctx context.Context, res *limn.Result) []string {
 	return append(lines, r.remarks(ctx, res)...)
 }
 
-// readings explains how conditions that mix "and" with "or" are read.
+// readings explains how Limn understood conditions that mix "and" with "or".
 func readings(l *limn.Line) []string {
 	var lines []string
 	if l.Amber != "" {
@@ -346,7 +347,7 @@ func (r *limnRun) fault(res *limn.Result) []string {
 	return lines
 }
 
-// ending says why a program stopped listening.
+// ending returns in words why a program stopped listening.
 func ending(ctx context.Context, metadata map[string]any) string {
 	switch {
 	case ctx.Err() != nil:

@@ -71,8 +71,8 @@ func Hinted(err error, hint string) error { return &Error{Err: err, Hint: hint} 
 // InFile returns an error about the content of a file.
 func InFile(file string, err error) error { return &Error{Err: err, File: file} }
 
-// FindError returns the first Error in the chain of err for which is returns true, or an empty
-// Error.
+// FindError returns the first Error in the chain of err for which the function is returns true. It
+// returns an empty Error if there is none.
 func FindError(err error, is func(*Error) bool) *Error {
 	for e, ok := errors.AsType[*Error](err); ok; e, ok = errors.AsType[*Error](e.Err) {
 		if is(e) {
@@ -105,8 +105,8 @@ func OneOf(name, value string, words ...string) error {
 	return Usagef("%s: %q is none of %s", name, value, strings.Join(words, ", "))
 }
 
-// SomeFailed returns the error that some of several files failed. It wraps the error of the
-// first.
+// SomeFailed returns the error that some of several files failed. It wraps the argument first, the
+// error of the first file that failed.
 func SomeFailed(failed, all int, first error) error {
 	return &Error{Text: fmt.Sprintf("%d of %d files failed", failed, all), Err: first, Kind: KindSomeFiles}
 }

@@ -22,14 +22,15 @@ type document struct {
 	list  string // key of the entries, if the document is a list
 }
 
-// Result prints a result: as JSON if a flag asks for it, else as the text that the function text
-// writes. The name is part of the schema; it is "" for the format of another program.
+// Result prints a result. If a flag asks for JSON, it prints value as JSON; otherwise it prints the
+// text that the function text writes. The name is part of the schema; it is "" for the format of
+// another program.
 func (o *Out) Result(name string, value any, text func(p *Page)) error {
 	return o.print(document{name: name, value: value}, text)
 }
 
-// List prints a result that is a list. The entries are under the key list of value; the other
-// keys describe the whole list.
+// List prints a result that is a list. The argument list is the key under which value has the
+// entries; the other keys describe the whole list.
 func (o *Out) List(name string, value any, list string, text func(p *Page)) error {
 	return o.print(document{name, value, list}, text)
 }
@@ -104,8 +105,8 @@ func (o *Out) Filter(doc []byte) ([]byte, error) {
 	return doc, nil
 }
 
-// choose returns the keys that --json names: keys of the entries if the document is a list. A
-// missing key is null.
+// choose returns the keys that --json names. If the document is a list, they are keys of its
+// entries. A missing key is null.
 func (o *Out) choose(d document, values map[string]json.RawMessage) ([]string, error) {
 	fields := strings.Split(o.JSON, ",")
 	known := fieldsOf(reflect.ValueOf(d.value), d.list)
@@ -139,7 +140,8 @@ func (o *Out) choose(d document, values map[string]json.RawMessage) ([]string, e
 	return []string{"schema", d.list}, nil
 }
 
-// fieldsOf returns the sorted keys of an object, or those of the entries of its list.
+// fieldsOf returns the sorted keys of an object. If list is not "", it returns those of the entries
+// of the object's list.
 func fieldsOf(v reflect.Value, list string) []string {
 	v = reflect.Indirect(v)
 	t := v.Type()

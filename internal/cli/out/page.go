@@ -21,8 +21,8 @@ type Page struct {
 	Width int // columns of the terminal
 }
 
-// NewPage returns a page without colors, for a terminal of width columns if tty is true, else for
-// a pipe.
+// NewPage returns a page without colors. If tty is true, the page is for a terminal of width
+// columns, and otherwise for a pipe.
 func NewPage(tty bool, width int) *Page { return &Page{TTY: tty, Width: width} }
 
 // String returns what is on the page.
@@ -54,12 +54,13 @@ func (p *Page) Line(format string, args ...any) {
 	p.buf.WriteString(line)
 }
 
-// Text adds text with a line end; for a terminal it is escaped.
+// Text adds text with a line end. For a terminal the text is escaped.
 func (p *Page) Text(s string) {
 	p.buf.WriteString(Printable(s, p.TTY))
 }
 
-// Verbatim adds text unchanged or, for a terminal, escaped and with a line end.
+// Verbatim adds text unchanged for a pipe. For a terminal it adds the text escaped and with a line
+// end.
 func (p *Page) Verbatim(s string) {
 	if s != "" && p.TTY {
 		s = Printable(s, true)
@@ -67,7 +68,7 @@ func (p *Page) Verbatim(s string) {
 	p.buf.WriteString(s)
 }
 
-// Printable returns text with a line end; for a terminal, control sequences are escaped.
+// Printable returns text with a line end. For a terminal, control sequences are escaped.
 func Printable(text string, tty bool) string {
 	text = strings.TrimSuffix(text, "\n")
 	if tty {
@@ -183,8 +184,8 @@ func (t *Table) Turned() *Table {
 // leastLast is the fewest columns to which the last cell of a line is cut.
 const leastLast = 12
 
-// need returns the columns that a table needs if its last cells are cut. Its arguments are
-// results of [Page.columns].
+// need returns how many columns of a terminal a table needs if its last cells are cut. Its
+// arguments are results of [Page.columns].
 func need(right []bool, widths []int) int {
 	n := 2*len(widths) - 2
 	for i, w := range widths {
@@ -285,7 +286,7 @@ func (p *Page) cell(v any) (text string, number bool) {
 	return Visible(fmt.Sprint(v)), false
 }
 
-// When returns the age of a time for a terminal, else the time.
+// When returns the age of a time for a terminal, and the time itself for a pipe.
 func (p *Page) When(t, now time.Time) any {
 	age := now.Sub(t)
 	switch {
@@ -299,7 +300,7 @@ func (p *Page) When(t, now time.Time) any {
 	return fmt.Sprintf("%d d", int(age.Hours()/24))
 }
 
-// ID returns the id of an artifact, a block or a manifest, shortened for a terminal.
+// ID returns the id of an artifact, a block or a manifest. For a terminal the id is shortened.
 func (p *Page) ID(id string) string {
 	if p.TTY {
 		return ShortRef(id)
@@ -307,7 +308,7 @@ func (p *Page) ID(id string) string {
 	return id
 }
 
-// Short returns a name, for a terminal cut to n columns.
+// Short returns a name. For a terminal the name is cut to n columns.
 func (p *Page) Short(name string, n int) string {
 	if p.TTY {
 		return Cut(name, n)
@@ -315,7 +316,7 @@ func (p *Page) Short(name string, n int) string {
 	return name
 }
 
-// Number returns a number, for a terminal with separators.
+// Number returns a number. For a terminal it has separators.
 func (p *Page) Number(n int64) string {
 	if p.TTY {
 		return Thousands(n)

@@ -217,7 +217,7 @@ func Thousands[N ~int | ~int64](n N) string {
 	return sign + digits
 }
 
-// Plural returns one if n is 1, else many.
+// Plural returns the word in one if n is 1, and otherwise the word in many.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -225,8 +225,8 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Short returns the short form of a session id: the first eight characters of a UUID, or of the
-// hash at the end of an id that Carrel made.
+// Short returns the short form of a session id. It is the first eight characters of a UUID, or of
+// the hash with which an id ends that Carrel made.
 func Short(id transcript.SessionID) string {
 	s := string(id)
 	if len(s) == 36 && s[8] == '-' && s[13] == '-' {
@@ -258,7 +258,7 @@ func Milli(r ratio.Ratio) string {
 	return s[:len(s)-3]
 }
 
-// Percent formats n as a rounded percentage of all.
+// Percent formats the ratio of n to all as a rounded percentage.
 func Percent(n, all token.Count) string {
 	return fmt.Sprintf("%d%%", (200*int64(n)+int64(all))/(2*max(int64(all), 1)))
 }

@@ -188,7 +188,7 @@ func joined[T ~string](words []T, between string) string {
 	return b.String()
 }
 
-// until says how long a credential is valid unless it is revoked.
+// until returns in words how long a credential is valid unless it is revoked.
 func until(t *store.Credential) string {
 	if t.Expires.IsZero() {
 		return "without end"
@@ -286,7 +286,7 @@ credential itself.`,
 	return cmd
 }
 
-// completeCredential completes to the credentials that are not revoked.
+// completeCredential returns a function that offers the credentials that are not revoked.
 func completeCredential(j *job.Job) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return j.Complete(cmd, func(a *job.Access) (found []cobra.Completion, err error) {

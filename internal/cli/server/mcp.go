@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/store/guard"
 )
 
-// agent is the actor of the tools in the journal.
+// agent is the actor in journal entries about calls of the tools.
 const agent governance.Actor = "agent"
 
 func newMCP(j *job.Job) *cobra.Command {

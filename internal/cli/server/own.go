@@ -70,8 +70,8 @@ func newOwner(j *job.Job, a *job.Access, readOnly bool) (*owner, error) {
 	return o, nil
 }
 
-// own returns the session that the client is in when it calls a tool, and first imports what the
-// session's transcript has that is not stored yet. meta is the metadata of the call. A client can
+// own returns the session that the client is in when it calls a tool. First it imports the part of
+// the session's transcript that is not stored yet. meta is the metadata of the call. A client can
 // change its session while it runs, so own is called for each call.
 func (o *owner) own(ctx context.Context, meta map[string]any) (transcript.SessionID, error) {
 	b, err := o.bound(ctx, meta)
@@ -90,8 +90,9 @@ func (o *owner) own(ctx context.Context, meta map[string]any) (transcript.Sessio
 // manages.
 const recentCalls = 50
 
-// sending returns the session whose window the proxy sends for the client, if a proxy manages it,
-// else the client's own session.
+// sending returns the session whose window the client's model gets. If a proxy manages the calls of
+// the client's own session, it is the session in which the proxy records them; otherwise it is the
+// client's own session.
 func (o *owner) sending(ctx context.Context, id transcript.SessionID) (transcript.SessionID, error) {
 	calls, err := o.Calls(ctx, o.Scope, &carrel.CallsRequest{Client: string(id), Cursor: carrel.Cursor{Limit: recentCalls}})
 	if err != nil {
@@ -105,9 +106,10 @@ func (o *owner) sending(ctx context.Context, id transcript.SessionID) (transcrip
 	return id, nil
 }
 
-// bound returns the binding of the client to its session: from the metadata of the call, or as a
-// hook recorded it last. Failing these, it takes the session that the client named when it
-// started the server, if the transcript of that session has the call.
+// bound returns the binding of the client to its session. It comes from the metadata of the call
+// or, without these, from the latest record of a hook. If there is no record either, bound takes
+// the session that the client named when it started the server, provided that the transcript of
+// that session has the call.
 func (o *owner) bound(ctx context.Context, meta map[string]any) (*binding.Binding, error) {
 	said := binding.Detect(o.getenv, meta)
 	if said != nil && said.OfCall {

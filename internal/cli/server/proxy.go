@@ -167,7 +167,7 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 	return &ownProxy{p, l, set}, nil
 }
 
-// staleCall is the age at which an open call is taken as abandoned.
+// staleCall is the age from which a call without a recorded end counts as abandoned.
 const staleCall = time.Hour
 
 // lawOf returns the options by which the proxy manages calls. A proxy that only observes uses them

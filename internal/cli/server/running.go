@@ -19,9 +19,9 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A running is the record of a running server, a file. The server locks the file while it lives,
-// so a record without a lock belongs to a server that died, and no other process is mistaken for
-// it.
+// A running is the record of a running server, stored as a file. The server locks the file while it
+// lives. So a record without a lock belongs to a server that died, and another process with the
+// same id is not taken for the server.
 type running struct {
 	PID      int       `json:"pid"`
 	URL      string    `json:"url"`

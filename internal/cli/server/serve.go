@@ -79,8 +79,8 @@ type serveFlags struct {
 	drain              time.Duration
 }
 
-// drained returns a context that ends d after ctx, with the same cause. It calls begin when ctx
-// ends.
+// drained returns a context that ends the duration d after ctx, with the same cause. When ctx ends,
+// it calls the function begin.
 func drained(ctx context.Context, d time.Duration, begin func()) (_ context.Context, cancel func()) {
 	later, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

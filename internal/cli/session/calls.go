@@ -208,7 +208,7 @@ func printWould(p *out.Page, w *api.UnmanagedTally) {
 	}
 }
 
-// missingEstimates says for how many calls there is no estimate.
+// missingEstimates returns in words for how many calls there is no estimate.
 func missingEstimates(w *api.UnmanagedTally) string {
 	if w.Missing == 0 {
 		return ""
@@ -238,8 +238,8 @@ func managedWord(managed bool) string {
 	return "as it came"
 }
 
-// compared compares the tokens of conversations that the proxy managed with those of the
-// conversations that it left alone for comparison (--holdout).
+// compared returns a sentence that compares two sorts of conversations: those that the proxy
+// managed, and those that it left alone for comparison (--holdout). It compares their tokens.
 func compared(r *carrel.ReportResult) string {
 	m, h := &r.Managed, &r.Holdout
 	if m.Sessions == 0 || h.Sessions == 0 {

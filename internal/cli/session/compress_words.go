@@ -20,7 +20,7 @@ type compressed struct {
 	kept  bool // the session is in a store
 }
 
-// page prints the result: in words for a terminal, else as fields.
+// page prints the result: in words for a terminal, and as fields for a pipe.
 func (c *compressed) page(p *out.Page) {
 	if p.TTY {
 		c.print(p)

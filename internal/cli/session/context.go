@@ -155,13 +155,13 @@ func printContext(p *out.Page, r *carrel.ContextResult) {
 	}
 }
 
-// measureWords says how much of the effective window is in use.
+// measureWords returns in words how much of the effective window is in use.
 func measureWords(used token.Count, f *pager.Figures) string {
 	return fmt.Sprintf("%s tokens, %s of the %s of the effective window, which is %s of all", out.Thousands(used),
 		ratio.Of(used, f.Effective).Percent(), out.Thousands(f.Effective), ratio.Of(f.Effective, f.Window).Percent())
 }
 
-// drawBar draws parts as letters in a bar, each as wide as its share of the sum.
+// drawBar draws parts as letters in a bar. The width of each part is its share of the sum.
 func drawBar(p *out.Page, parts []part, width int) out.Painted {
 	var all, before int64
 	for _, s := range parts {

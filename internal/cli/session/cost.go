@@ -123,7 +123,7 @@ func printCost(p *out.Page, r *carrel.CostResult, one bool, now time.Time) {
 	printMissing(p, r)
 }
 
-// managedWords says what calls might have cost if the proxy had managed their windows.
+// managedWords returns in words what calls might have cost if the proxy had managed their windows.
 func managedWords(m *carrel.ManagedCost) string {
 	return fmt.Sprintf("managed, it might have been %v to %v, with %s: an estimate and no promise, see carrel cost --help", m.Least, m.Most, out.Count(m.Epochs, "epoch"))
 }

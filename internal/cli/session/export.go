@@ -88,8 +88,8 @@ this option writes into agents' session folders, and only a new file.`,
 	return cmd
 }
 
-// beginSession sets the id of the new session that an export starts, and completes the name of
-// its file, which must not exist. It returns the agent's file.
+// beginSession sets the id of the new session that an export starts. It also completes the name of
+// the session's file, which must not exist yet. It returns the agent's file.
 func beginSession(ctx context.Context, j *job.Job, a *job.Access, req *carrel.ExportRequest, to *job.Output) (*agents.NewFile, error) {
 	agent := agents.OfFormat(req.To)
 	if req.To == "" {

@@ -151,7 +151,7 @@ that session. If a rule is broken, the exit code is 1; warnings leave it at 0.`,
 	return cmd
 }
 
-// withEmptyStore calls do with an empty store in memory.
+// withEmptyStore calls the function do with an empty store in memory.
 func withEmptyStore(j *job.Job, do func(a *job.Access) error) error {
 	settings, err := j.Settings()
 	if err != nil {

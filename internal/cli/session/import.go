@@ -130,7 +130,8 @@ type folderOf struct {
 	agent  *agents.Agent
 }
 
-// stores returns the folders of agents that exist. It fails if there is none.
+// stores returns the folders in which agents store sessions, as far as the folders exist. It fails
+// if none exists.
 func stores(j *job.Job) (there []folderOf, err error) {
 	var looked []string
 	for _, a := range agents.All() {
@@ -313,7 +314,7 @@ func (in *importer) file(ctx context.Context, f job.File) (*carrel.ImportResult,
 	return res, err
 }
 
-// sum adds up the files by format, in the order of the formats' names.
+// sum adds up the files by format and sorts the totals by the names of the formats.
 func (r *importReport) sum() {
 	at := make(map[string]*importTotal)
 	sessions := make(map[string]bool)

@@ -74,7 +74,9 @@ messages outside of the conversation (rewinds, sub-agents) after them.`,
 	return cmd
 }
 
-// excerptOf returns at most limit blocks behind the block with the id after.
+// excerptOf returns the blocks behind one block, the first whose id begins with the second
+// argument. If that is "", it begins with the first block. It returns at most limit blocks, or all
+// if limit is 0.
 func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.BlockInfo, error) {
 	if after != "" {
 		at := slices.IndexFunc(blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), after) })

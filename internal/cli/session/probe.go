@@ -231,7 +231,7 @@ func printVerdict(p *out.Page, v *probe.Acceptance) {
 	}
 }
 
-// shareBar draws a share as a bar of width columns. It is full or empty only if the share is
+// shareBar draws the share n/of as a bar of width columns. It is full or empty only if the share is
 // exactly 1 or 0.
 func shareBar(n, of, width int) string {
 	if of <= 0 {
@@ -272,7 +272,8 @@ func probeWords(r *probe.Report, least *ratio.Ratio) string {
 	return words
 }
 
-// printMissed lists the probes that were not passed, limit at most; 0 means all.
+// printMissed lists the probes that were not passed. It lists at most limit probes, or all if limit
+// is 0.
 func printMissed(p *out.Page, r *probe.Report, limit int) {
 	failed := r.Failed()
 	if limit == 0 {

@@ -83,8 +83,8 @@ func printReport(p *out.Page, j *job.Job, r *carrel.ProbeReport) {
 	}
 }
 
-// printDrift draws a bar for each type of probe and round, for as many of the last rounds as fit
-// the line.
+// printDrift draws a bar for each type of probe and each round. It omits the oldest rounds if not
+// all fit the line.
 func printDrift(p *out.Page, d *probe.Drift) {
 	const width = 10
 	rounds := d.Rounds[max(len(d.Rounds)-max((p.Width-20)/(width+10), 1), 0):]

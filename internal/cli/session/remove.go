@@ -76,7 +76,8 @@ given.`,
 	return cmd
 }
 
-// retire applies a removalFunc to the session that a word names, after ask approved its result.
+// retire applies a removalFunc to the session that the argument word names. If ask is not nil, it
+// first shows the expected result to the function ask, and goes on only if that returns true.
 func retire(ctx context.Context, j *job.Job, word string, dry bool, do removalFunc, ask func(*carrel.SessionRemoval) bool) error {
 	return j.With(ctx, false, func(a *job.Access) error {
 		id, err := a.FindSession(ctx, a.Scope, &carrel.WordRequest{Word: word})

@@ -154,7 +154,7 @@ type summaryOf struct {
 	session, source, least string
 	blocks                 int
 
-	minimum *ratio.Ratio // least, or the share in the settings
+	minimum *ratio.Ratio // the share in the flag least or, without it, in the settings
 }
 
 func (of *summaryOf) named() bool { return of.session != "" || of.source != "" }
@@ -302,8 +302,8 @@ func sectionWord(s summary.Section) string {
 	return first
 }
 
-// entriesOf returns the number of entries in a section of a summary; in sections of files, the
-// number of files.
+// entriesOf returns the number of entries in the section of a summary that the argument word names.
+// For the section of files it returns the number of files.
 func entriesOf(s *summary.Summary, word string) (int, error) {
 	i := slices.IndexFunc(summary.Sections(), func(sec summary.Section) bool { return string(sec) == word || sectionWord(sec) == word })
 	if i < 0 {

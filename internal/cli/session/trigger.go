@@ -100,7 +100,7 @@ func (in *gauge) register(cmd *cobra.Command) {
 	f.StringVar(&in.effective, "effective", "", "`tokens` of the effective window; by default those in the settings, or else 80%")
 }
 
-// printTrigger prints whether a pass is due. The answer no is no error.
+// printTrigger prints whether a pass is due. If no pass is due, that is not an error.
 func printTrigger(j *job.Job, res *carrel.TriggerResult) error {
 	if j.JSON == "" {
 		for _, r := range res.Reasons {
@@ -116,8 +116,8 @@ func printTrigger(j *job.Job, res *carrel.TriggerResult) error {
 	return nil
 }
 
-// read returns the trigger from settings and flags, the size of the context window or 0 if none is
-// given, and the load from the flags. The load is nil if the flags have no figures, so that the
+// read returns the trigger from settings and flags, the load from the flags, and the size of the
+// context window or 0 if none is given. The load is nil if the flags have no figures; then the
 // command is about a stored session.
 func (in *gauge) read(cmd *cobra.Command, j *job.Job) (*pager.Trigger, *pager.Load, token.Count, error) {
 	settings, err := j.Settings()
@@ -157,7 +157,7 @@ func (in *gauge) read(cmd *cobra.Command, j *job.Job) (*pager.Trigger, *pager.Lo
 	return t, load, window, err
 }
 
-// figures sets in load how full the window is, as far as the flags say, and in t the profile that
+// figures sets two things from the flags: in load how full the window is, and in t the profile that
 // fits the flags. It reports whether the flags say how full the window is.
 func (in *gauge) figures(cmd *cobra.Command, t *pager.Trigger, load *pager.Load) (given bool, err error) {
 	set := func(flag string) bool { return cmd.Flags().Changed(flag) }

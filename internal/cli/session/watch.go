@@ -58,7 +58,8 @@ func (in *importer) watch(ctx context.Context, paths []string) (err error) {
 	return in.follow(ctx, w, targets)
 }
 
-// addTree watches a folder and its subfolders: all of them, or only those that an import reads.
+// addTree watches a folder and its subfolders. If all is false, it leaves out subfolders that an
+// import does not read.
 func addTree(w *fsnotify.Watcher, root string, all bool) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -73,7 +74,8 @@ func addTree(w *fsnotify.Watcher, root string, all bool) error {
 	})
 }
 
-// follow imports the files that a watcher reports, each after it was quiet.
+// follow imports the files that a watcher reports. It waits until nothing has changed for the
+// duration [quiet].
 func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map[string]bool) error {
 	waiting := make(map[string]job.File)
 	timer := time.NewTimer(quiet)
@@ -114,8 +116,8 @@ func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map
 	}
 }
 
-// wanted reports whether a change at path matters. In a folder that is watched only for one file,
-// other files do not.
+// wanted reports whether a change at path matters. If one file of a folder is a target, changes of
+// other files in that folder do not matter.
 func (in *importer) wanted(path string, targets map[string]bool) bool {
 	for t := range targets {
 		if filepath.Dir(t) == filepath.Dir(path) {

@@ -92,7 +92,8 @@ func printWhy(p *out.Page, r *carrel.WhyResult) {
 	p.Table(t)
 }
 
-// printStub prints the stub of a block: on a terminal line by line, else in one line.
+// printStub prints the stub of a block. On a terminal it prints the first lines of the stub, and in
+// a pipe the whole stub in one line.
 func printStub(p *out.Page, s *pager.Stub) {
 	if s == nil || s.Text == "" {
 		return
@@ -119,8 +120,8 @@ const (
 	likelyShown = 5
 )
 
-// printAccount prints which units of a block the account contains; on a terminal, only some of
-// them.
+// printAccount prints the units of a block, and for each whether it is in the account. On a
+// terminal it prints only some of them.
 func printAccount(p *out.Page, w *carrel.WhyAccount) {
 	if !p.TTY {
 		p.Fields([]any{"units", w.Kept, w.Total, "floor", w.Floor})
@@ -151,8 +152,8 @@ func printAccount(p *out.Page, w *carrel.WhyAccount) {
 // as "2.5×".
 func timesWords(r ratio.Ratio) string { return r.Short() + "×" }
 
-// unitWords says how many tokens a unit of an account costs, and with which --target of compress it
-// would be in the account.
+// unitWords returns in words how many tokens a unit of an account costs, and with which --target of
+// compress the account would contain it.
 func unitWords(u *carrel.WhyUnit) string {
 	words := out.Count(int(u.Tokens), "token")
 	if u.In != "" {
@@ -209,7 +210,7 @@ func keptWords(kept bool) (string, string) {
 	return "not kept", out.Yellow
 }
 
-// callWords says which later call made the result of a call outdated.
+// callWords returns in words which later call made the result of a call outdated.
 func callWords(c *carrel.WhyCall) string {
 	what, part := "its result", ""
 	if c.About != "" {
@@ -259,7 +260,7 @@ func verdict(r *carrel.WhyResult, d *pager.BlockDecision) string {
 	return words
 }
 
-// coverWords says how many lines of a block a plan kept.
+// coverWords returns in words how many lines of a block a plan kept.
 func coverWords(d *pager.BlockDecision) string {
 	kept := "nothing of it kept"
 	switch {

@@ -20,7 +20,7 @@ func yesOrNo(where string) feature {
 }
 
 // shared returns the words for a feature that counts what a text has in common with the tasks and
-// plans of the session. The words begin with what, such as "shares".
+// plans of the session. They begin with the given verb, such as "shares".
 func shared(what string) feature {
 	return feature{what + " %s bits with what was asked for or planned", map[string]string{
 		"0": what + " nothing with what was asked for or planned", "more": what + " much with what was asked for or planned",

@@ -56,9 +56,9 @@ type checking struct {
 	problems []string
 }
 
-// found handles the error of a check. If err says that the store is damaged, found records it as a
-// problem of what format and args name, and returns nil. It returns any other error, such as that
-// of a busy store or a timeout.
+// found handles the error of a check. If err says that the store is damaged, found records a
+// problem and returns nil; the text of the problem begins with what format and args describe. It
+// returns any other error, such as that of a busy store or a timeout.
 func (c *checking) found(err error, scope governance.Scope, format string, args ...any) error {
 	for _, kind := range []error{store.ErrCorrupt, store.ErrNotFound, store.ErrGone, api.ErrIntegrity, api.ErrFormat} {
 		if errors.Is(err, kind) {
@@ -125,7 +125,7 @@ func (c *checking) settled(ctx context.Context, scope governance.Scope, h *store
 	return fmt.Errorf("session %s: %w, again at each attempt, because others write to it: check again later", h.ID, store.ErrConflict)
 }
 
-// session checks a session, also a removed one. A purged session has nothing to check.
+// session checks a session, even if it was removed. A purged session has nothing to check.
 func (c *checking) session(ctx context.Context, scope governance.Scope, head *store.Head) error {
 	if head.Status == store.StatusPurged {
 		return nil
@@ -170,8 +170,8 @@ type decided struct {
 	imported bool // the session was imported after the decision
 }
 
-// decisions returns the last decision in the journal about each block of a session, for the blocks
-// about which there is one.
+// decisions returns the last decision in the journal about each block of a session. Blocks without
+// a decision are not in the map.
 func (c *checking) decisions(ctx context.Context, scope governance.Scope, id transcript.SessionID) (map[transcript.BlockID]decided, error) {
 	last := make(map[transcript.BlockID]decided)
 	for entry, err := range c.Store.Entries(ctx, scope, id, 0) {
@@ -199,8 +199,9 @@ func (c *checking) decisions(ctx context.Context, scope governance.Scope, id tra
 	return last, nil
 }
 
-// block checks a block: its bytes must be those of the conversation, and its form must be the
-// last decision. An import may bring a block back whole, or find it gone.
+// block checks that the bytes of a block are those in the conversation, and that its form is that
+// of the last decision. A block without a decision since the last import may also be whole or gone,
+// because an import can bring back a block or find that it has left the conversation.
 func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Snapshot, i int, all map[transcript.BlockID]decided) error {
 	r := &h.Rows[i]
 	if r.State == store.StatePurged {

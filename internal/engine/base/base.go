@@ -156,8 +156,8 @@ type Options struct {
 // DefaultPage is the default of [Options.Page], in tokens.
 const DefaultPage = 2000
 
-// Progress returns the function that receives the progress of a job: that of ctx, or of the
-// options.
+// Progress returns the function that receives the progress of a job. It is the function in ctx or,
+// if there is none, that in the options.
 func (e *Base) Progress(ctx context.Context) func(job string, done, total int) {
 	if f := api.ProgressFrom(ctx); f != nil {
 		return f

@@ -84,8 +84,8 @@ func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, e
 	return List(items), next, err
 }
 
-// rest returns the entries behind the cursor after. It may stop when it has returned most entries;
-// 0 means that it returns all.
+// rest returns the entries behind a cursor, which is the first argument. If the second argument is
+// above 0, rest may stop when it has that many entries; 0 means all.
 func (l *Listing[T, K]) rest(after string, most int) ([]T, error) {
 	key, err := l.open(after)
 	if err != nil {
@@ -106,8 +106,8 @@ func (l *Listing[T, K]) rest(after string, most int) ([]T, error) {
 }
 
 // checkSize is the length of the checksum in a cursor, in bytes. The checksum keeps a cursor from
-// being used with another list by mistake. It is no protection: the rest of the cursor is a
-// position that its reader may see.
+// being used with another list by mistake. It does not hide the rest of the cursor, which is a
+// position that the holder of the cursor may read.
 const checkSize = 8
 
 func (l *Listing[T, K]) seal(key K) (string, error) {
@@ -147,7 +147,7 @@ func (l *Listing[T, K]) check(text []byte) ([]byte, error) {
 	return h.Sum(nil)[:checkSize], nil
 }
 
-// List returns list, or an empty list if it is nil: JSON then has [] and not null.
+// List returns list, or an empty list if list is nil. So JSON has [] in place of null.
 func List[T any](list []T) []T {
 	if list == nil {
 		return []T{}

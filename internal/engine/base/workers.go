@@ -13,7 +13,7 @@ type Workers struct {
 	thrown atomic.Pointer[any] // value of the first panic
 }
 
-// Go runs do in a new goroutine.
+// Go runs the function do in a new goroutine.
 func (c *Workers) Go(do func()) {
 	c.wg.Go(func() {
 		defer func() {

@@ -17,7 +17,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// callsBefore is how many calls of a session are searched for the one that a call continues.
+// callsBefore is how many earlier calls of a session are searched for the call that a call
+// continues.
 const callsBefore = 50
 
 // Call describes one call, named by its id or number: what was sent, how much of it the former
@@ -73,7 +74,8 @@ func (e *Calls) addBefore(ctx context.Context, scope governance.Scope, res *api.
 	return nil
 }
 
-// compare adds what addBefore does, given the calls up to this one, oldest first.
+// compare sets the fields of res that [Calls.addBefore] describes. calls has the calls of the
+// session up to this one, oldest first.
 func (e *Calls) compare(res *api.CallResult, calls []api.Call) {
 	for i := range calls[:len(calls)-1] {
 		if calls[i].Usage != (api.Usage{}) {

@@ -69,7 +69,8 @@ func (e *Calls) newID() (string, error) {
 	return "call_" + hex.EncodeToString(id[:]), err
 }
 
-// checkWords returns an error if one of words, by name, is too long to be a name.
+// checkWords returns an error if a value in the map words has more than [maxWord] bytes. The keys
+// of the map are names of fields for the error.
 func checkWords(words map[string]string) error {
 	for name, word := range words {
 		if len(word) > maxWord {

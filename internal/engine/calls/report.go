@@ -126,7 +126,7 @@ func (s *sessionTally) model(m *api.ModelTally) {
 	s.models[m.Model].Usage.Add(&m.Usage)
 }
 
-// join adds the calls of a session; named says whether the session has a name.
+// join adds the calls of a session. If named is false, they are calls without a session.
 func (s *sessionTally) join(one *sessionTally, named bool) {
 	t, u := &s.tally, &one.tally
 	if named {

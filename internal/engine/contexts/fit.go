@@ -110,8 +110,8 @@ func (e *Contexts) measure(src *source, chosen *selection) *measured {
 	return m
 }
 
-// distinct returns the picks that can be used, except those with the same text as an earlier pick
-// or as one of others. It records for each of the remaining picks why it is left out.
+// distinct returns the picks that can be used and whose text occurs neither in an earlier pick nor
+// in an element of others. It records for each of the remaining picks why it is left out.
 func (m *measured) distinct(picks, others []selected) []selected {
 	seen := make(map[string]bool)
 	for i := range others {
@@ -223,7 +223,8 @@ func (f *fitted) arrange(src *source, m *measured) {
 	text(manifest.KindQuery, manifest.ReasonQuery, m.query)
 }
 
-// part returns the part of an artifact: whole if short is empty, else in the shorter form short.
+// part returns the part of an artifact. It has the text in short, which is a shorter form of the
+// artifact, or the whole artifact if short is empty.
 func (p *selected) part(kind manifest.Kind, reason manifest.Reason, short string, counter token.Counter) part {
 	pt := part{kind: kind, reason: reason, pick: p, form: manifest.FormWhole, sources: []store.CellID{p.page.Row.Content, p.page.Row.About}}
 	if short == "" {

@@ -303,7 +303,7 @@ func (e *Contexts) waiting(ctx context.Context, scope governance.Scope, text str
 }
 
 // sameText returns an artifact that has the given text, ignoring case and white space, and for
-// which holds returns true. It returns nil if there is none.
+// which the function holds returns true. It returns nil if there is none.
 func (e *Contexts) sameText(ctx context.Context, scope governance.Scope, text string, holds func(store.Artifact) bool) (*store.Artifact, error) {
 	found, err := e.Store.Pick(ctx, scope, &store.Pick{Address: stacks.Address(scope, "", []byte(text))}, 100)
 	if err != nil {

@@ -109,9 +109,9 @@ func (e *Contexts) storeSegments(u *store.Update, known *stacks.SegmentsKnown, t
 	return segments, salts, nil
 }
 
-// settle makes the tokens of the segments sum to total. It adds what is missing, which is the
-// overhead of the format, to the first segment; this is the frame if there is one. It returns the
-// sum.
+// settle makes the tokens of the segments sum to total, and returns their sum. The difference is
+// the overhead of the format. It is added to the first segment, which is the frame if the context
+// has a frame. If the sum is above total, settle changes nothing.
 func settle(segments []*manifest.Segment, total token.Count) token.Count {
 	var sum token.Count
 	for _, s := range segments {

@@ -84,8 +84,8 @@ func tags(scored []selected, left []manifest.Item) triage.Tags {
 	return t
 }
 
-// omitted yields, for each item of left, the reason and the number of artifacts that it leaves
-// out.
+// omitted yields, for each item of the list left, the reason and the number of artifacts that the
+// item leaves out.
 func omitted(left []manifest.Item) iter.Seq2[manifest.Reason, int] {
 	return func(yield func(manifest.Reason, int) bool) {
 		for _, it := range left {
@@ -233,8 +233,8 @@ func (e *Contexts) openPins(ctx context.Context, scope governance.Scope, s *sele
 	return nil
 }
 
-// open returns the artifacts at the locations spots. For those for which wanted returns true, it
-// asks their sources and returns the present content.
+// open returns the artifacts at the locations in spots. If the function wanted returns true for an
+// artifact, open asks the source of the artifact and returns its present content.
 func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []stacks.Location, wanted func(*stacks.Resident) bool) ([]*stacks.Resident, []*stacks.Fetch, error) {
 	pages, err := e.Fault(ctx, scope, spots)
 	if err != nil {

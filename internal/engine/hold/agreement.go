@@ -67,8 +67,8 @@ func (a *Agreement) Run(lines []string, today string) (*contract.Report, error) 
 }
 
 // CheckPinned returns an error if a block that must stay in the window is out of it. No operation
-// of the engine causes that, so another program wrote to the store, and the next operation must
-// not hide it.
+// of the engine causes that, so another program has written to the store. The error keeps the next
+// operation from hiding it.
 func (a *Agreement) CheckPinned() error {
 	for _, l := range [...]contract.List{contract.PinnedBlocks, contract.CorrectionBlocks} {
 		for _, id := range a.State.Texts(l) {

@@ -99,9 +99,9 @@ func CellsOf(msgs []transcript.Message, b *transcript.Block, items []store.CellI
 	return cells
 }
 
-// WithEarlier returns the session as if the client had never compacted it: the blocks of the earlier
-// windows stand before those of the conversation. Use it to look back; use h itself to make a
-// window.
+// WithEarlier returns the session as if the client had never compacted it: the blocks of the
+// earlier windows stand before those of the conversation. It is for reports about the past; a
+// window must be made from the original snapshot.
 func (h *Snapshot) WithEarlier() *Snapshot {
 	if len(h.Earlier) == 0 {
 		return h
@@ -155,7 +155,8 @@ func (h *Snapshot) WindowOf(i int) int {
 	return 0
 }
 
-// Info describes block i of the earlier window with index window, for a list.
+// Info describes block i of an earlier window, for a list. The argument window is the index of that
+// window.
 func (p *EarlierWindow) Info(window, i int) api.BlockInfo {
 	r := &p.Rows[i]
 	return api.BlockInfo{

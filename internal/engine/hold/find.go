@@ -82,7 +82,7 @@ func CheckInUse(h *store.Head) error {
 	return nil
 }
 
-// AnyHead returns the head of a session, also of one that was removed or purged.
+// AnyHead returns the head of a session, even if the session was removed or purged.
 func (e *Desk) AnyHead(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
 	head, err := e.Store.Head(ctx, scope, id)
 	if errors.Is(err, store.ErrNotFound) {

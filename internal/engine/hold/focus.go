@@ -6,12 +6,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// focus is how many terms an intent has at most that [IntentOf] takes from the conversation.
+// focus is how many terms [IntentOf] takes from the conversation at most.
 const focus = 12
 
-// manyRounds is how often IntentOf reads all texts for a few terms. After that it counts all terms
-// once, which takes longer than to read the texts: a conversation may have a thousand requests
-// that say little.
+// manyRounds is in how many rounds IntentOf searches all texts for the terms of that round. In
+// later rounds it uses counts of all terms. The counts are made only once, but that takes longer
+// than a few searches. A conversation may need many rounds, because a thousand requests may say
+// little.
 const manyRounds = 2
 
 // IntentOf returns the terms of the given intents: their keywords, or their words if they do not

@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// ErrReadWhole means that the end of a file does not tell what is new, so the caller must read
-// the whole file.
+// ErrReadWhole means that the new part of a file cannot be found from its end, so the caller must
+// read the whole file.
 var ErrReadWhole = errors.New("the whole file has to be read")
 
 // A FileProgress records how far a file was read. It is stored in the about cell of the session,
@@ -34,8 +34,9 @@ type FileProgress struct {
 	Names    []store.CellID     `json:"names"` // cells with the ids of all rows as sets of hashes, the largest first
 }
 
-// A FilePrefix says what an import knows of the part of a file that it does not read: everything
-// before the end that Trail describes. The zero value stands for a file that is read whole.
+// A FilePrefix describes the part of a file that an import does not read. That part is everything
+// before the end, and Trail records where the end begins. The zero value stands for a file that is
+// read whole.
 type FilePrefix struct {
 	Trail    FileProgress
 	Names    []NameSet       // the sets that Trail.Names refers to

@@ -111,8 +111,8 @@ type Move struct {
 	ToStub   store.CellID `json:"to_stub,omitempty"`
 }
 
-// PassEntry is the data of a pass in the journal: the moves of all blocks, also of those that
-// stayed.
+// PassEntry is the data of a pass in the journal. It has the moves of all blocks, including those
+// that stayed.
 type PassEntry struct {
 	Budget  token.Count   `json:"budget"`
 	Before  token.Count   `json:"before"`

@@ -153,8 +153,8 @@ func keptOf(scope governance.Scope, h *Snapshot, data []byte) *keptSession {
 	return k
 }
 
-// changed returns the session as it is at revision, after the change c. It returns nil if it lacks
-// a body of an item that it needs.
+// changed returns the session as it is after the change c, at the given revision. It returns nil if
+// an item of the new session has a body that neither the cache nor the change contains.
 func (k *keptSession) changed(revision store.Revision, c *store.Change) *keptSession {
 	if c.Erase || c.Head.Bytes > maxKeptSession {
 		return nil

@@ -337,10 +337,10 @@ func (h *Snapshot) Window(rows []store.Block, stubs map[transcript.BlockID]pager
 	return w
 }
 
-// CloseQuotes adds a line after a stub or summary that ends in a quotation, unless another stub or
-// summary, or text of the assistant, follows it. The line tells the agent that the quotation ends
-// there and that the user's words begin. Entries in which an account repeats words of the user
-// count as the user's. Formats whose provider does not merge messages need no such line.
+// CloseQuotes adds a line after a stub or summary that ends in a quotation. The line tells the
+// agent that the quotation ends there and that the user's words begin. It is not needed if another
+// stub or summary, or text of the assistant, follows, or if the provider of the format does not
+// merge messages. Entries in which an account repeats words of the user count as the user's.
 func CloseQuotes(w *transcript.Window, format string) *transcript.Window {
 	if !MergesMessages(format) {
 		return w

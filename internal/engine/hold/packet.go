@@ -36,8 +36,8 @@ func (h *Snapshot) FirstTaskRules(n int) []pager.Rule {
 	return rules
 }
 
-// FactsOf returns facts of the first n blocks of a session: those that first appear, or change, in
-// a block with the index from or a higher one.
+// FactsOf returns facts of the first n blocks of a session. Only facts count that first appear, or
+// change, in a block whose index is equal to from or higher.
 func (e *Desk) FactsOf(h *Snapshot, n, from int) []facts.Fact {
 	return facts.Extract(h.Session.Messages, h.Blocks[:n], &facts.Options{
 		Tools: e.Opts.Tools, Project: h.Session.Project, Correction: pager.Correction, First: from,

@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Receipts is what the client of a session recorded about its calls.
+// Receipts has the records of calls that the client of a session made.
 type Receipts struct {
 	List   []transcript.Receipt // never changed
 	Log    []transcript.Request // the client's log of its requests, if the file has one; never changed
@@ -19,8 +19,8 @@ type Receipts struct {
 	head store.Head
 }
 
-// A ReceiptCache caches receipts, so that a session is decoded for its cost only after it changed.
-// The engine works without it. It is safe for concurrent use.
+// A ReceiptCache caches receipts. So to compute costs, a session is decoded only if it changed
+// since it was decoded last. The engine works without the cache. It is safe for concurrent use.
 type ReceiptCache struct {
 	mu    sync.Mutex
 	all   map[sessionKey]*Receipts

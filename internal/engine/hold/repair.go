@@ -56,8 +56,9 @@ func Repair(req *api.RepairRequest) (_ *api.RepairResult, err error) {
 	}, nil
 }
 
-// toMend returns the format in which to repair data: the format with the name provider or, if
-// provider is empty, the format that data has. It fails if data is not in that format.
+// toMend returns the format in which to repair data. It is the format that the argument provider
+// names or, if provider is empty, the format that data has. toMend fails if data is not in that
+// format.
 func toMend(provider string, data []byte) (transcript.Format, error) {
 	names := Mendable()
 	like, err := Detect(data)
@@ -83,8 +84,8 @@ func toMend(provider string, data []byte) (transcript.Format, error) {
 	return nil, fmt.Errorf("%w: the file is in format %s, not a request for %s: import it and export it --to %[3]s, which repairs it", api.ErrFormat, like.Name(), provider)
 }
 
-// onlySpeaks reports whether a body has nothing but text, so that its format cannot be told for
-// certain.
+// onlySpeaks reports whether a body contains only text. The format of such a body cannot be
+// determined for certain.
 func onlySpeaks(f transcript.Format, data []byte) bool {
 	s, err := f.Decode("", data)
 	if err != nil || f.Name() != openai.Format.Name() {

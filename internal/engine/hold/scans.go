@@ -17,8 +17,8 @@ func (e *Desk) PiecesOf(scope governance.Scope, msgs []transcript.Message, block
 	return e.pieces(msgs, blocks, func(text string) *facts.Scan { return e.Scans.Scan(scope, text) })
 }
 
-// PiecesOfSession returns the texts of a session, with their scans. As scans take more memory than
-// the texts, the cache gets those of a session only if it is small enough for a [SessionCache].
+// PiecesOfSession returns the texts of a session, with their scans. Scans take more memory than the
+// texts. So they are cached only if the session is small enough for a [SessionCache].
 func (e *Desk) PiecesOfSession(scope governance.Scope, h *Snapshot) []facts.Piece {
 	if h.Head.Bytes > maxKeptSession {
 		return e.pieces(h.Session.Messages, h.Blocks, facts.NewScan)

@@ -84,8 +84,8 @@ func (s *WindowSummary) Covered() (id string, blocks int) {
 	return string(s.ID), s.Covers
 }
 
-// ModelCovers returns how many of the first blocks of the session a summary replaces that a model
-// wrote. It returns 0 for nil and for a summary that a program wrote.
+// ModelCovers returns how many of the first blocks of the session the summary replaces, if a model
+// wrote the summary. Otherwise, and for nil, it returns 0.
 func (s *WindowSummary) ModelCovers() int {
 	if s == nil || s.Summary.Model == "" {
 		return 0

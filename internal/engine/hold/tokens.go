@@ -29,8 +29,8 @@ func providerOf(format string) string {
 	return "anthropic"
 }
 
-// MeterFor returns the meter for a session: with the given encoding if the session was counted
-// before, so that figures stay comparable, or else with that of its model.
+// MeterFor returns the meter for a session. If the session was counted before, the meter uses the
+// given encoding, so that figures stay comparable; otherwise it uses that of the session's model.
 func (e *Desk) MeterFor(s *transcript.Session, encoding string) (Meter, error) {
 	provider := providerOf(s.Format)
 	m := Meter{Framing: token.FramingOf(provider)}
@@ -83,8 +83,8 @@ func (m Meter) Entries(entries []transcript.Entry) token.Count {
 	return n
 }
 
-// Thinking returns the tokens that a block loses without its thinking: those of the thinking, and
-// the framing of messages that have nothing else.
+// Thinking returns the tokens that a block loses if its thinking is removed. These are the tokens
+// of the thinking, and the framing of messages that have nothing else.
 func (m Meter) Thinking(msgs []transcript.Message, b *transcript.Block) token.Count {
 	var n token.Count
 	for _, i := range b.Messages {

@@ -8,10 +8,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-// DropBoundThinking removes thinking behind the first change of a window, if the provider may
-// bind thinking to the text before it, and returns what it removed. It removes all thinking if
-// the start of the window changes: in another format, which encodes system text and tools
-// differently or not at all, and if prefixed says that other text stands before the window.
+// DropBoundThinking removes thinking from a window if the provider may have bound it to text before
+// it that is different now. It returns what it removed. It keeps the thinking in front of the first
+// changed entry. If format is not the session's format, or if prefixed is true, it removes all
+// thinking: another format encodes the system text and tools in another way, and prefixed means
+// that other text stands before the window.
 func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []transcript.Loss {
 	if !binds(w.Session, format) {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A ViewCache caches what jobs that only look at a session return, so that a second look at an
-// unchanged session does not decode it. A view is valid for one head, like a session in a
+// A ViewCache caches views, the results of jobs that only read a session. So the same job on an
+// unchanged session need not decode it again. A view is valid for one head, like a session in a
 // [SessionCache]. The engine works without it. It is safe for concurrent use.
 type ViewCache struct {
 	mu    sync.Mutex
@@ -34,16 +34,16 @@ type view struct {
 // maxViews is the most bytes of views in the cache.
 const maxViews = 64 << 20
 
-// A Viewed is a view that was made: the head of the session that it shows, and its size in bytes,
-// roughly.
+// A Viewed is a view with the head of the session from which it was made, and its approximate size
+// in bytes.
 type Viewed[T any] struct {
 	Value T
 	Head  *store.Head
 	Bytes int
 }
 
-// View returns the view of a kind at a head, which nobody may change. It makes the view if the
-// cache does not have it.
+// View returns the view of the given kind for the given head. If the cache does not have the view,
+// it is made by the function create. The caller must not change the view.
 func View[T any](c *ViewCache, scope governance.Scope, head *store.Head, kind string, create func() (Viewed[T], error)) (T, error) {
 	key := viewKey{sessionKey{scope, head.ID}, kind}
 	if v, ok := c.find(key, head).(T); ok {
@@ -56,8 +56,8 @@ func View[T any](c *ViewCache, scope governance.Scope, head *store.Head, kind st
 	return made.Value, err
 }
 
-// KeepView adds a view of a kind to the cache. A job that has read a session may keep what
-// another job would read it for.
+// KeepView adds a view of the given kind to the cache. A job that has read a session can so make
+// views that other jobs will ask for.
 func KeepView[T any](c *ViewCache, scope governance.Scope, kind string, made Viewed[T]) {
 	c.keep(&view{viewKey{sessionKey{scope, made.Head.ID}, kind}, *made.Head, made.Value, made.Bytes})
 }

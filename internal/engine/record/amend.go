@@ -30,8 +30,8 @@ type AmendEntry struct {
 	Close      bool                 `json:"close,omitempty"`
 }
 
-// Amend adds to a contract the statements of a request, and the contract legacy of an earlier
-// session unless it is nil.
+// Amend adds to a contract the statements of a request. If legacy is not nil, it is the contract of
+// an earlier session, from which Amend adds what the contract inherits.
 func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.AmendContractRequest, gate *GateNote, legacy *contract.Contract) (*api.AmendContractResult, error) {
 	h := &hold.Snapshot{Session: &transcript.Session{ID: req.Session}, Head: &store.Head{ID: req.Session}, Contract: &hold.Agreement{State: new(contract.Contract)}}
 	head, err := e.Head(ctx, scope, req.Session)
@@ -179,8 +179,8 @@ func contractErr(err error) error {
 	}
 }
 
-// contractBlocks returns the ids under which a contract lists the blocks of a session that words
-// name.
+// contractBlocks returns the ids under which a contract lists the blocks whose ids, or prefixes of
+// ids, are in words. It fails if one of them belongs to another session.
 func (e *Recorder) contractBlocks(ctx context.Context, scope governance.Scope, id transcript.SessionID, words []string) ([]string, error) {
 	ids := make([]string, 0, len(words))
 	for _, word := range words {

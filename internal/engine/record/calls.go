@@ -41,8 +41,9 @@ func parse(data json.RawMessage, into any) error {
 // latestCalls is how many of the last calls LastCall searches.
 const latestCalls = 1000
 
-// LastCall returns the last completed call of a session, or else the last one whose client uses
-// the session's id. It returns nil if there is none among the last calls.
+// LastCall returns the last completed call of a session. If there is none, it returns the last
+// completed call whose client uses the id of the session. It returns nil if the last calls include
+// neither.
 func (e *Recorder) LastCall(ctx context.Context, scope governance.Scope, id transcript.SessionID) (last *api.Call, err error) {
 	for _, filter := range []store.CallFilter{{Session: id, Limit: latestCalls}, {Limit: latestCalls}} {
 		err := e.EachCall(ctx, scope, filter, func(c *api.Call) bool {

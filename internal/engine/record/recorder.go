@@ -16,7 +16,8 @@ type Recorder struct {
 }
 
 // Record writes the change c of a session, together with an entry of the journal and statements of
-// the contract. s says what the window is after the change. Record returns the id of the entry.
+// the contract. The argument s describes the window after the change. Record returns the id of the
+// entry.
 func (e *Recorder) Record(ctx context.Context, scope governance.Scope, h *hold.Snapshot, c *store.Change, op string, data any, s *Settlement) (string, error) {
 	var err error
 	if c.Entry, err = e.Entry(scope, h.Head, op, data); err != nil {

@@ -91,9 +91,9 @@ func commitParts(segments []api.CallSegment) digest.Digest {
 	return manifest.CommitOutput(nil, all)
 }
 
-// NameFor returns text as a valid name for a manifest. If text has characters that a name must
-// not have, such as a session id from a file name, NameFor replaces them by dashes and puts mark
-// before it.
+// NameFor returns text as a valid name for a manifest. If text has characters that a name must not
+// have, such as a session id from a file name, NameFor replaces them by dashes and puts the
+// argument mark before it.
 func NameFor(mark, text string) string {
 	if text == "" || manifest.ValidName(text) {
 		return text

@@ -83,8 +83,8 @@ func (e *Sessions) append(ctx context.Context, scope governance.Scope, req *api.
 	return e.importOver(ctx, scope, imported, s, h)
 }
 
-// frameOf returns a conversation in the request's format that has no messages yet, but the system
-// text of the request.
+// frameOf returns a conversation in the format of the request. It has the system text of the
+// request, but no messages yet.
 func frameOf(req *api.AppendRequest) ([]byte, error) {
 	frame := []byte("{")
 	member := func(key, value string) {

@@ -11,10 +11,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// behindCompaction returns the import with the earlier windows of the session added. If no stored
-// window has the message that the client's compaction left, then all stored windows, the newest
-// included, are earlier windows. Otherwise only the windows before the one with that message are.
-// Messages that the client kept belong to the present window.
+// behindCompaction returns the import with the earlier windows of the session added. The client's
+// compaction left one message. If no stored window has this message, all stored windows are earlier
+// windows, the newest included. Otherwise only the windows before the window with this message are
+// earlier windows. Messages that the client kept belong to the present window.
 func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.Snapshot) (*api.ImportRequest, *transcript.Session, error) {
 	known := old.Session
 	windows := append(slices.Clone(known.Earlier), known.Messages)
@@ -54,8 +54,9 @@ func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.S
 	return with, d, nil
 }
 
-// without returns the bytes of messages, except those in kept, each as often as it occurs there,
-// and except system text, which belongs to every window.
+// without returns the bytes of messages, without the messages whose bytes are in kept. An element
+// of kept removes one message, the last with these bytes. System text is left out too, because it
+// belongs to every window.
 func without(s *transcript.Session, messages []transcript.Message, kept [][]byte) (list [][]byte) {
 	var out [][]byte
 	for i := range slices.Backward(messages) {

@@ -35,8 +35,8 @@ func (e *Sessions) RestoreSession(ctx context.Context, scope governance.Scope, r
 	return e.restatus(ctx, scope, id, "restore", store.StatusTombstoned, "")
 }
 
-// restatus changes the status of a session. It fails with [api.ErrRequest] if the session does
-// not have the status from.
+// restatus changes the status of a session. The parameters from and to are the old and the new
+// status. It fails with [api.ErrRequest] if the session does not have the old status.
 func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id transcript.SessionID, op string, from, to store.Status) (*api.SessionRemoval, error) {
 	return base.Retry(ctx, func() (*api.SessionRemoval, error) {
 		head, err := e.AnyHead(ctx, scope, id)

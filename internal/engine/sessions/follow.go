@@ -56,9 +56,8 @@ const (
 	// format changes how it reads; then files are read whole again.
 	trailRules = 1
 
-	// headBytes is how many bytes at the start of a file are compared to find out whether it is
-	// the same
-	// file as before.
+	// headBytes is how many bytes at the start of a file are compared to find out whether it is the
+	// same file as before.
 	headBytes = 4 << 10
 )
 
@@ -160,8 +159,8 @@ func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f contin
 	return &hold.Snapshot{Head: head, Session: s, Blocks: blocks, Rows: []store.Block{*row}, Items: t.Cells, Bodies: pieces, Prefix: begin}, nil
 }
 
-// mostAlike is the number of blocks with the short id of a new block at which checkNewIDs stops
-// looking and has the whole file read.
+// mostAlike is how many stored blocks with the same short id checkNewIDs reads at most. If the
+// store has as many, checkNewIDs does not examine them, and the whole file is read.
 const mostAlike = 16
 
 // checkNewIDs returns [hold.ErrReadWhole] if a new block may have the same short id as a stored
@@ -181,8 +180,8 @@ func (e *Sessions) checkNewIDs(ctx context.Context, scope governance.Scope, s *t
 	return nil
 }
 
-// trail returns how far a file was read, with the cells to store, or nil if the file must be read
-// whole when it has grown.
+// trail returns how far a file was read, and the cells to store for that. It returns nil if the
+// file must be read whole when it has grown.
 func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []int, items []store.CellID) (*hold.FileProgress, []store.Cell, error) {
 	f, err := hold.FormatNamed(s.Format)
 	if err != nil {
@@ -237,8 +236,8 @@ func addNames(to map[string]bool, items []transcript.Item) {
 	}
 }
 
-// keepNames adds ids to the sets of t, starting from the sets of b. It returns the cell of the new
-// set, if there is one. It joins small sets with the new one, so that there are few sets, and a
+// keepNames sets the sets of t to those of b with the ids added. It returns the cell of the new
+// set, if there is one. It joins small sets of b with the new one, so that there are few sets. A
 // large set is rewritten only after many ids have been added.
 func (e *Sessions) keepNames(t *hold.FileProgress, b *hold.FilePrefix, ids map[string]bool) ([]store.Cell, error) {
 	var fresh hold.NameSet

@@ -65,7 +65,7 @@ func (e *Sessions) sessions(ctx context.Context, scope governance.Scope, limit i
 	return infos, nil
 }
 
-// Session describes one session, also if it was removed.
+// Session describes one session, even if it was removed.
 func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionInfo, err error) {
 	id := req.Session
 	defer base.During("session "+string(id), &err)

@@ -33,9 +33,9 @@ type merge struct {
 	begin   hold.FilePrefix // the part of the file that was not read
 }
 
-// merge matches the blocks of a session with the stored blocks. A block with the same bytes in
-// the same message is the same block, and so is one that only grew. A block that left the
-// conversation before is the same block when it comes back.
+// merge matches the blocks of a session with the stored blocks. A block is the same block if it has
+// the same bytes in the same message, or if it only grew. A block that left the conversation before
+// is the same block when it comes back.
 func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcript.Session, old *hold.Snapshot) (*merge, error) {
 	m := newMerge(s)
 	if old.Prefix != nil {
@@ -74,9 +74,9 @@ func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcr
 	return m, nil
 }
 
-// tokensAhead returns the tokens of the part of a session that h does not have because it only has
-// the end of the file: tokens counts all of them, and window those in the window. Both include what
-// belongs to no block.
+// tokensAhead returns the tokens of the part of a session that h does not have, because h has only
+// the end of the file. The first result counts all tokens of that part, and the second those that
+// are in the window. Both include the tokens that belong to no block.
 func tokensAhead(h *hold.Snapshot) (tokens, window token.Count) {
 	tokens, window = h.Head.Tokens, h.Head.Window
 	for i := range h.Rows {
@@ -226,8 +226,9 @@ func (m *merge) number(s *transcript.Session) {
 	}
 }
 
-// leave records the blocks that are in no window any more. They were in the conversation, in an
-// earlier window that the client went back before, or in one that was purged.
+// leave records the blocks that are in no window any more: blocks that left the conversation,
+// blocks of an earlier window that no longer counts because the client went back, and blocks of a
+// purged session.
 func (m *merge) leave(reg *register) {
 	for i := range reg.known {
 		if k := &reg.known[i]; !k.used && (k.place >= 0 || k.row.Earlier > 0 || k.off && !k.row.Off) {

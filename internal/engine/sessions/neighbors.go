@@ -11,9 +11,8 @@ import (
 )
 
 const (
-	// leastCandidates is the number of best blocks whose neighbors a search always looks at,
-	// even if it
-	// returns fewer results.
+	// leastCandidates is how many of the best blocks a search examines at least for their
+	// neighbors, even if it returns fewer results.
 	leastCandidates = 64
 
 	// reach is how far apart the numbers of two neighbors can be. Blocks are numbered in the
@@ -31,8 +30,8 @@ type candidate struct {
 	whole  bool            // the block has every word of the query
 }
 
-// candidates returns the best blocks and their neighbors, best first: those that have every word
-// of the query before all others. Ties go to the block that came earlier.
+// candidates returns the best blocks and their neighbors, best first. Blocks that have every word
+// of the query come before all others. If two blocks are equal, the earlier block comes first.
 func (s *search) candidates(ctx context.Context, best []retrieval.Best) ([]candidate, error) {
 	all := make(map[int64]*candidate)
 	for i := range best {

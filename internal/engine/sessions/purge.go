@@ -23,8 +23,8 @@ const PurgeJob = "purge session "
 // the reservation before each session.
 const purgeTime = 2 * time.Minute
 
-// A purgePlan is the data of the job of a purge. Once the text of a session is erased, nothing
-// else tells which sessions it was to erase.
+// A purgePlan is the data of the job of a purge. Once the text of a session is erased, only the
+// plan still names the sessions that the purge must erase.
 type purgePlan struct {
 	Derived []transcript.SessionID `json:"derived,omitempty"`
 	Heirs   []transcript.SessionID `json:"heirs,omitempty"`
@@ -97,7 +97,7 @@ func (e *Sessions) beginPurge(ctx context.Context, job *store.Job, res *api.Sess
 	return begun, nil
 }
 
-// union returns a, and then those of b that are not in a.
+// union returns the elements of a, followed by the elements of b that are not in a.
 func union(a, b []transcript.SessionID) []transcript.SessionID {
 	for _, id := range b {
 		if !slices.Contains(a, id) {
@@ -107,11 +107,11 @@ func union(a, b []transcript.SessionID) []transcript.SessionID {
 	return a
 }
 
-// leaveTime is how long leave waits for the store.
+// leaveTime is how long the method leave waits for the store.
 const leaveTime = 5 * time.Second
 
-// leave calls how, a function of the store that ends a job or gives it up, even if ctx is canceled.
-// If how fails, another process can take the job when its reservation is over.
+// leave calls the function how, even if ctx is canceled. That is a function of the store that ends
+// a job or gives it up. If it fails, another process can take the job when its reservation is over.
 func (e *Sessions) leave(ctx context.Context, job *store.Job, how func(context.Context, *store.Job) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 	defer cancel()

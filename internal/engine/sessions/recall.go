@@ -63,8 +63,7 @@ func cutRecalled(r *api.RecallResult, data []byte, req *api.RecallRequest) error
 	return nil
 }
 
-// recallArtifact returns the whole text of an artifact, of which a context may have had only a
-// part.
+// recallArtifact returns the whole text of an artifact, even if the context had only a part of it.
 func (e *Sessions) recallArtifact(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (*api.RecallResult, error) {
 	a, err := e.FindArtifact(ctx, scope, req.Block, false)
 	if err != nil {
@@ -110,7 +109,7 @@ func (e *Sessions) recallSummary(ctx context.Context, scope governance.Scope, re
 	return res, cutRecalled(res, []byte(s.Whole().Markdown()), req)
 }
 
-// blockText returns the text of a block, or raw if the block left the conversation.
+// blockText returns the text of a block. If the block left the conversation, it returns raw.
 func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref store.BlockRef, raw []byte) ([]byte, error) {
 	h, err := e.Load(ctx, scope, ref.Session)
 	if err != nil {

@@ -30,9 +30,10 @@ type catalogs struct {
 	tick int64
 }
 
-// A Catalog holds what triage needs of the artifacts of one scope: a column for each field that
-// decides, so that a million artifacts are examined in milliseconds. It is a copy, checked at
-// every use: the version of the scope says whether anything was written since, by any process.
+// A Catalog holds the fields of the artifacts of one scope by which triage decides. Each field is a
+// column, so that a million artifacts are examined in milliseconds. The catalog is a copy. At every
+// use the version of the scope is compared with the store, to find out whether any process has
+// written since.
 type Catalog struct {
 	scope    governance.Scope
 	resident *artifact.Pages[*Resident] // where pinned artifacts stay
@@ -112,8 +113,8 @@ func (e *Stacks) Catalog(ctx context.Context, scope governance.Scope) (*Catalog,
 	}
 }
 
-// refresh reads the artifacts written after the catalog's version. The store is at version or
-// later.
+// refresh reads the artifacts that were written after the catalog's version. The argument version
+// is a version of the scope that the store has reached; it may be at a later one.
 func (e *Stacks) refresh(ctx context.Context, k *Catalog, version store.Version) error {
 	k.Mu.Lock()
 	defer k.Mu.Unlock()

@@ -46,7 +46,7 @@ type Note struct {
 	OldAbout   store.CellID `json:"old_about,omitempty"`
 }
 
-// PutAll stores artifacts in one update; kind returns the source kind of a source.
+// PutAll stores artifacts in one update. The function kind returns the source kind of a source.
 func (e *Stacks) PutAll(ctx context.Context, scope governance.Scope, list []*api.NewArtifact, kind func(source string) string) ([]api.Artifact, error) {
 	return base.Retry(ctx, func() ([]api.Artifact, error) {
 		u, out := &store.Update{}, make([]api.Artifact, 0, len(list))
@@ -125,7 +125,8 @@ func (e *Stacks) put(ctx context.Context, scope governance.Scope, u *store.Updat
 	return a, nil
 }
 
-// Redacts reports whether content must be redacted, because the options say so or asked is true.
+// Redacts reports whether content must be redacted. It must if the options say so or if asked is
+// true.
 func (e *Stacks) Redacts(asked bool) bool { return asked || e.Opts.Redact }
 
 // CheckPut returns an error if a request is invalid or forbidden.
@@ -292,7 +293,8 @@ func (e *Stacks) DescribeArtifact(a *store.Artifact, n *Note) api.Artifact {
 	}
 }
 
-// Expired reports whether an artifact has expired at now. It has from the exact time Expires on.
+// Expired reports whether an artifact has expired at the time now. It is expired from the exact
+// time Expires on, and never if Expires is zero.
 func Expired(a *store.Artifact, now time.Time) bool {
 	return !a.Expires.IsZero() && a.Expires.UnixMilli() <= now.UnixMilli()
 }

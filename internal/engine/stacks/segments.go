@@ -73,8 +73,8 @@ const OpAssemble = "assemble"
 // occur several times, such as frames.
 type SegmentKeys map[string]int
 
-// Next returns the key of a segment: its kind, reference, version and form, and how often they
-// came before.
+// Next returns the key of a segment. It is made of kind, reference, version and form of the
+// segment, and a number that counts the segments with these properties, from 1.
 func (k SegmentKeys) Next(s *manifest.Segment) string {
 	key := fmt.Sprintf("%s %s %d %s", s.Kind, s.Ref, s.Version, s.Form)
 	k[key]++
@@ -105,8 +105,9 @@ func (k *SegmentsKnown) Keep(m *manifest.Manifest, salts []digest.Salt) {
 	}
 }
 
-// KnownSegments returns the cached segments, or else those of the latest context, if it is among
-// the last updates of the scope. The scope is at version or later.
+// KnownSegments returns the cached segments. If there are none, it returns those of the latest
+// context, provided that this is among the last updates of the scope. The argument version is a
+// version that the scope has reached.
 func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, version store.Version, session transcript.SessionID, format string) (*SegmentsKnown, error) {
 	key := segmentsOf{scope, session, format}
 	c := &e.Segments

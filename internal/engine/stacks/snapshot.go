@@ -30,8 +30,8 @@ import (
 const snapshotMark = "carrel/columns/1\n"
 
 const (
-	// leastSnapshot is the fewest artifacts for which a scope gets a snapshot. Fewer are read in
-	// about the time that it takes to open a snapshot, half a millisecond.
+	// leastSnapshot is how many artifacts a scope must have to get a snapshot. To read fewer
+	// artifacts takes no longer than to open a snapshot, about half a millisecond.
 	leastSnapshot = 200
 
 	// staleAfter is by how many updates a snapshot may be behind its catalog before it is
@@ -61,8 +61,8 @@ func (e *Stacks) entryAt(ctx context.Context, scope governance.Scope, v store.Ve
 	return "", nil
 }
 
-// load fills an empty catalog from the snapshot of its scope, if there is a valid one. The store
-// is at version.
+// load fills an empty catalog from the snapshot of its scope, if there is a valid one. The argument
+// version is a version that the scope has reached in the store.
 func (e *Stacks) load(ctx context.Context, k *Catalog, version store.Version) error {
 	path := e.SnapshotPath(k.scope)
 	if path == "" {

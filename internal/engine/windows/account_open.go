@@ -10,15 +10,15 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// callsShare limits, as a divisor of the budget, the calls that stay calls because the agent has
-// not answered their results.
+// callsShare limits the length of the calls that stay in the window as calls, see
+// [pass.unanswered]. The limit is the budget divided by callsShare.
 const callsShare = 16
 
-// unanswered returns the index of the block with results that the agent has not answered: the
-// last block, if the conversation ends in results. Otherwise it returns -1. The window must not
-// end in a reply then, because providers refuse such a request, or let the model continue the
-// reply. So this block, if it does not stay whole, keeps its calls, with other results; or, where
-// the calls are too long, its stub is a message to the agent, and not the agent's own.
+// unanswered returns the index of the last block if it ends in results of tools that the agent has
+// not answered yet, and otherwise -1. In place of this block the window must not end in a reply of
+// the agent, because providers refuse such a request or let the model continue the reply. So if the
+// block does not stay whole, it keeps its calls, with other results. If the calls are too long for
+// that, its stub is a message to the agent, and not one by the agent.
 func (p *pass) unanswered() int {
 	h := p.held
 	last := len(h.Session.Messages) - 1
@@ -91,8 +91,8 @@ func (a *accountInput) calls(i int) (parts [][2]int) {
 	return parts
 }
 
-// withoutCommand returns the units of a call without the command that the call itself shows: the
-// first unit tells only how it ended.
+// withoutCommand returns the units of a call without the text of the command, because the call
+// itself shows the command. Of the first unit only the line with the outcome remains.
 func withoutCommand(units []account.Unit) []account.Unit {
 	if len(units) == 0 {
 		return nil

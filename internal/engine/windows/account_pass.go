@@ -17,7 +17,7 @@ import (
 // account is planned.
 type accountInput struct {
 	units []account.Unit
-	of    [][2]int // units of block i: from of[i][0] up to, without, of[i][1]
+	of    [][2]int // the units of block i are units[of[i][0]:of[i][1]]
 	worth *account.Worth
 	state *account.State
 	whole string // the text behind the account, with the state
@@ -75,8 +75,8 @@ func (a *accountInput) beside() string {
 	return a.state.Text()
 }
 
-// text returns the text that the account has in place of block i: those units of the block that
-// plan keeps.
+// text returns the text that the account has in place of block i. It consists of the units of the
+// block that the plan keeps.
 func (a *accountInput) text(plan *account.Plan, i int, id transcript.BlockID) string {
 	from, to := a.of[i][0], a.of[i][1]
 	return account.Text(a.units[from:to], plan.Kept[from:to], id)
@@ -174,8 +174,8 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 	return all
 }
 
-// uncut returns the form of a block that stays in the window: without its thinking if the thinking
-// may leave, else whole.
+// uncut returns the form of a block that stays in the window: the form without thinking if the
+// thinking may leave, and otherwise the whole form.
 func uncut(c *pager.Candidate) pager.Form {
 	if c.Thinking && !c.Rule.Hard() {
 		return pager.Bare
@@ -257,9 +257,9 @@ func (p *pass) applyStub(req *pager.Request, plan *pager.Plan, i int, made *acco
 	d.Recut = d.From == d.To && !s.Same(&now)
 }
 
-// leastAccount plans the smallest possible account, whose budget is by tokens. If even then the
-// window does not fit the budget of req, it returns a [*pager.FloorError] with the tokens of the
-// window.
+// leastAccount plans the smallest possible account. Its last argument is the budget of the account,
+// in tokens. If even then the window does not fit the budget of req, it returns a
+// [*pager.FloorError] with the tokens of the window.
 func (p *pass) leastAccount(req *pager.Request, plan *pager.Plan, r *account.Request, by token.Count) (*pager.Plan, error) {
 	r.Budget = by
 	made, err := account.Make(r)

@@ -63,7 +63,7 @@ type briefing struct {
 	state    *contract.Contract
 	rules    []string // of the contract
 	account  *briefAccount
-	summary  string // the text of the client's summary in the window, normalized by bare
+	summary  string // the text of the client's summary in the window, normalized by the function bare
 	count    func(string) token.Count
 	heading  string // first lines of the brief
 	memory   bool   // only what matters to another session
@@ -106,8 +106,8 @@ func ownRules(lines []string) []string {
 	return rules
 }
 
-// summarizedBy returns the text of the client's summary in the window, normalized by bare, or ""
-// if there is none.
+// summarizedBy returns the text of the client's summary in the window, normalized by the function
+// bare. It returns "" if there is no summary.
 func summarizedBy(h *hold.Snapshot) string {
 	var all []string
 	for i := range h.Blocks {
@@ -153,8 +153,8 @@ func headingOf(p api.Purpose, h *hold.Snapshot) string {
 	return "Carrel has on record of this session, newest first, what follows. " + how
 }
 
-// write sets the text of res. The sections take turns: in each turn a section adds as many
-// entries as its field turn says, until nothing more fits limit.
+// write sets the text of res. The sections take turns: in each turn a section adds as many entries
+// as its field turn says. It ends when no entry fits in the number of tokens in limit.
 func (b *briefing) write(res *api.BriefResult, limit token.Count) {
 	sections := b.sections()
 	total := 0
@@ -217,8 +217,8 @@ type section struct {
 	full    bool // the next entry does not fit
 }
 
-// take adds the next entry if it fits room, reduces room by its tokens, and reports whether it
-// did.
+// take adds the next entry if it has no more tokens than room, and subtracts its tokens from room.
+// It reports whether it added the entry.
 func (s *section) take(room *token.Count, count func(string) token.Count) bool {
 	if s.full || s.taken == len(s.entries) {
 		return false
@@ -242,8 +242,8 @@ const longestTitle = 120
 // longestEntry is the most bytes of one text that a brief quotes.
 const longestEntry = 480
 
-// entry returns a line of a brief: the text said, folded to one line and cut to longestEntry,
-// with the id of its block.
+// entry returns a line of a brief. It has the text in said, folded to one line and cut to
+// longestEntry, and the id of the text's block.
 func entry(said, id string) string {
 	said, _ = assembly.Neutralize(text.Fold(said))
 	if cut := text.Head(said, longestEntry); len(cut) < len(said) {

@@ -13,12 +13,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A briefAccount is the account from which a brief is made. It covers all windows of the session,
-// and counts as known the summary at the start of the present window.
+// A briefAccount is the account from which a brief is made. It covers all windows of the session.
+// The text of the summary at the start of the present window counts as known to the agent.
 type briefAccount struct {
 	chapter
 	units []account.Unit
-	of    [][2]int // units of block i: from of[i][0] up to, without, of[i][1]
+	of    [][2]int // the units of block i are units[of[i][0]:of[i][1]]
 	plan  *account.Plan
 	state *account.State
 }
@@ -56,10 +56,10 @@ func (e *Windows) makeBriefAccount(scope governance.Scope, h *hold.Snapshot, lim
 	return r, err
 }
 
-// says returns the text of a block's units of one kind: all units if the account kept all of them,
-// else the first unit and those that the account kept. If everything is true, it also returns all
-// units if they are short. If everything is false and the account kept no unit of the block, it
-// returns "".
+// says returns the text of the units of one kind in a block, so far as the account kept them. The
+// first unit is always included, even if the account did not keep it. If the account kept no unit,
+// says returns "", unless everything is true. If everything is true and all units together are
+// short, says returns all of them.
 func (r *briefAccount) says(block int, kind account.Kind, everything bool) string {
 	var whole, kept []string
 	some := everything
@@ -96,9 +96,9 @@ func (b *briefing) words() []string {
 	return list
 }
 
-// replies returns the agent's reports to the user, the newest first: the newest report whole, if it
-// is not too long, and of the others what the account kept. Sentences before a tool call are no
-// report.
+// replies returns the agent's reports to the user, the newest first. The newest report is whole if
+// it is not too long; from each other report it has the units that the account kept. Sentences
+// before a tool call are not reports.
 func (b *briefing) replies() []string {
 	var list []string
 	for i := range slices.Backward(b.account.blocks) {

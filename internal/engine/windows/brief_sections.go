@@ -100,7 +100,8 @@ func (c *chapter) own(block int) bool {
 	return calls > 0
 }
 
-// plain returns entries without the id of a block for texts, the last text first.
+// plain makes an entry for each text, without the id of a block. The entry for the last text comes
+// first.
 func (b *briefing) plain(texts []string) []string {
 	list := make([]string, 0, len(texts))
 	for _, text := range slices.Backward(texts) {
@@ -109,8 +110,9 @@ func (b *briefing) plain(texts []string) []string {
 	return list
 }
 
-// each returns the entries for the facts of a kind, the newest first, with each subject once. It
-// leaves out facts for which say returns no text.
+// each returns entries for the facts of a kind, the newest first. The function say returns the
+// subject and the text of a fact. Facts without a text are left out, and of facts with the same
+// subject only the newest counts.
 func (b *briefing) each(kind facts.FactKind, say func(*chapter, *facts.Fact) (subject, text string)) []string {
 	var list []string
 	seen := make(map[string]bool)
@@ -132,8 +134,8 @@ func (b *briefing) each(kind facts.FactKind, say func(*chapter, *facts.Fact) (su
 	return list
 }
 
-// restated reports whether a fact of the chapter with the index at is a task in the words of a
-// summary, and an earlier chapter has a task in the user's own words.
+// restated reports whether a fact is a task in the words of a summary although an earlier chapter
+// has a task in the user's own words. The argument at is the index of the fact's chapter.
 func (b *briefing) restated(at int, f *facts.Fact) bool {
 	if f.Kind != facts.FactTask || b.chapters[at].blocks[f.Block].Kind != transcript.KindSummary {
 		return false
@@ -168,8 +170,8 @@ func (b *briefing) settled() map[*facts.Fact]bool {
 	return settled
 }
 
-// unlessSummarized returns a function for [briefing.each] that calls say, but returns no text for a
-// fact that is in the summary in the window.
+// unlessSummarized returns a function for [briefing.each]. It returns the results of the function
+// say, but no text for a fact that is in the summary in the window.
 func (b *briefing) unlessSummarized(say func(*facts.Fact) (subject, text string)) func(*chapter, *facts.Fact) (string, string) {
 	return func(_ *chapter, f *facts.Fact) (string, string) {
 		if b.summarized(f.Subject) && b.summarized(f.Text) {

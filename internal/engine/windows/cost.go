@@ -54,8 +54,9 @@ func (e *Windows) Cost(ctx context.Context, scope governance.Scope, req *api.Cos
 	return c.result(), nil
 }
 
-// addSession adds the calls of a session: as its client recorded them, or else as the proxy did.
-// It decodes only sessions whose client records usage, and these only after they changed.
+// addSession adds the calls of a session, as its client recorded them. If the client records no
+// usage, it adds the calls that the proxy recorded. It decodes a session only if the client records
+// usage and the session changed since it was decoded last.
 func (c *costs) addSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) error {
 	head, err := c.engine.Head(ctx, scope, id)
 	if errors.Is(err, store.ErrNotFound) && len(c.calls[id]) > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// journalData has the fields that journal entries of all kinds say about the window.
+// journalData has the fields about the window that occur in journal entries, of whatever kind.
 type journalData struct {
 	Before  token.Count         `json:"before"`
 	After   token.Count         `json:"after"`
@@ -206,9 +206,9 @@ func (d *delta) describe(b *api.BlockDelta) {
 	}
 }
 
-// at describes moment n. It takes the size of the window from the operation before the moment, or
-// from the next operation that records a size. It leaves the size out if an import comes before
-// that.
+// at describes moment n. The operation before the moment may record the size of the window;
+// otherwise at takes the size from the next operation that records one. If an import comes before
+// that operation, at leaves the size out.
 func (d *delta) at(n int) api.SessionMoment {
 	var m api.SessionMoment
 	if n > 0 {

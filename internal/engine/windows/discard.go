@@ -171,8 +171,8 @@ func tokensBeside(h *hold.Snapshot) token.Count {
 	return n
 }
 
-// blocksNamed returns the ids of the blocks that words name by a prefix. It fails with a
-// [*pager.DiscardError] if a word names no block or several.
+// blocksNamed returns the ids of the blocks whose ids begin with one of the given words. It fails
+// with a [*pager.DiscardError] if a word fits no block or several.
 func blocksNamed(h *hold.Snapshot, words []string) ([]transcript.BlockID, error) {
 	e := &pager.DiscardError{Named: len(words)}
 	ids := make([]transcript.BlockID, 0, len(words))

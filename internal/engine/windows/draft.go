@@ -122,9 +122,9 @@ func dropEmptyEntries(s *summary.Summary, found []facts.Fact) {
 	}
 }
 
-// depth returns how often the source of a summary was summarized, this time included: once, or
-// twice if it contains a summary of the client's compaction. Summaries by Carrel are merged and
-// never read again, so they add nothing.
+// depth returns how often the source of a summary has been summarized, including this time. That is
+// twice if it contains a summary of the client's compaction, and otherwise once. Summaries by
+// Carrel are merged and never read again, so they add nothing.
 func (c *compression) depth(found []facts.Fact) int {
 	for i := range found {
 		if c.pass.held.Blocks[found[i].Block].Kind == transcript.KindSummary {
@@ -149,8 +149,8 @@ func (d *drafted) syncTodos(todos json.RawMessage) error {
 	return nil
 }
 
-// before returns the summary to merge with: the summary in the window, if the blocks that it
-// covers are unchanged, or nil. It returns nil if anew is true.
+// before returns the summary to merge with. This is the summary in the window if the blocks that it
+// covers are unchanged. Otherwise, and if anew is true, before returns nil.
 func (c *compression) before(anew bool) *hold.WindowSummary {
 	s := c.pass.held.Summary
 	if s == nil || anew || s.Covers >= len(c.inputs) || c.inputs[s.Covers] != s.Input {
@@ -229,7 +229,7 @@ func (c *compression) factsOf(n int) []facts.Fact {
 	return all
 }
 
-// since returns the facts of the blocks with the indexes from up to, without, to, and facts of
+// since returns the facts of the blocks with the indexes from ≤ i < to. It also returns facts of
 // earlier blocks whose status changed in these blocks.
 func (c *compression) since(from, to int) []facts.Fact {
 	if from == 0 {

@@ -17,7 +17,7 @@ import (
 
 // grow returns an outcome that brings back text which former passes took out of the window and
 // which now fits. It returns nil if the budget is not larger than that of the last pass, if the
-// request is automatic or asks for the smallest window, or if nothing changes.
+// request comes from an automatic pass or asks for the smallest window, or if nothing changes.
 func (e *Windows) grow(ctx context.Context, scope governance.Scope, p *pass, req *api.CompressRequest) (*outcome, error) {
 	h := p.held
 	before, err := e.passes(ctx, scope, h.Head.ID)
@@ -52,8 +52,8 @@ func (e *Windows) grow(ctx context.Context, scope governance.Scope, p *pass, req
 	return o, nil
 }
 
-// startFromWindow changes the decisions of a plan: the form from which each block comes is the one
-// that it has in the present window.
+// startFromWindow changes the decisions of a plan so that each decision begins with the form that
+// the block has in the present window.
 func (p *pass) startFromWindow(plan *pager.Plan) {
 	plan.Before = p.held.Head.Window
 	for i := range plan.Decisions {

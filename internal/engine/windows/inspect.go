@@ -163,7 +163,8 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// contextView returns the kind of the view that [Windows.Context] has of a window of a size.
+// contextView returns the kind under which the view cache has the result of [Windows.Context], for
+// a context window of the given size.
 func contextView(size token.Count) string { return fmt.Sprint("context ", size) }
 
 // parts returns what fills the window of a session, without the last call.
@@ -179,8 +180,8 @@ func (e *Windows) parts(ctx context.Context, scope governance.Scope, req *api.Co
 	return e.partsOf(ctx, scope, h, info, m, rules, req.Window)
 }
 
-// partsOf returns what fills the window of a session that was loaded, given the rules of its blocks and
-// the size of the context window, which is that of the model if it is 0.
+// partsOf returns what fills the window of a session that was loaded. It gets the rules of the
+// blocks and the size of the context window. A size of 0 stands for that of the model.
 func (e *Windows) partsOf(ctx context.Context, scope governance.Scope, h *hold.Snapshot, info api.SessionInfo, m hold.Meter, rules []pager.Rule, size token.Count) (made hold.Viewed[*api.ContextResult], err error) {
 	capacity := cmp.Or(size, e.Capacity(h.Session.Model))
 	res := &api.ContextResult{SessionInfo: info, Capacity: capacity, Used: h.Head.Window, Sent: token.Count(h.Session.Sent)}
@@ -263,8 +264,9 @@ func (e *Windows) Stats(ctx context.Context, scope governance.Scope, req *api.Se
 	return res, err
 }
 
-// addTasks adds the cost of the tasks of a window. The window has before tokens ahead of its first
-// block. Blocks ahead of its first task belong to the last task of the window before it.
+// addTasks adds the cost of the tasks of a window. The argument before is the number of tokens
+// ahead of the first block of the window. Blocks ahead of its first task belong to the last task of
+// the window before it.
 func addTasks(res *api.StatsResult, m hold.Meter, before token.Count, p *hold.EarlierWindow) {
 	for i := range p.Blocks {
 		b := &p.Blocks[i]

@@ -14,8 +14,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// judged judges data as the summary of the first blocks of a session. asked is the number of
-// blocks; 0 means the number that the summary gives or, if it gives none, all blocks.
+// judged judges whether data is a good summary of the first blocks of a session. The argument asked
+// is the number of these blocks; 0 means the number that the summary gives or, if it gives none,
+// all blocks.
 func (e *Windows) judged(h *hold.Snapshot, data []byte, asked int, least *ratio.Ratio) (*api.Judgement, *summary.Summary, error) {
 	n, err := h.FirstBlocks(asked)
 	if err != nil {
@@ -171,8 +172,9 @@ func probingOf(h *hold.Snapshot, n int) *probe.Options {
 	}
 }
 
-// policyOf returns the criteria for answered probes: the default of package probe if least is
-// nil, none if least is 0, else the default with least as the overall share.
+// policyOf returns the criteria for answered probes. If least is nil, they are the default of
+// package probe, and if least is 0, there are none. Otherwise they are the default with least as
+// the overall share.
 func policyOf(least *ratio.Ratio) *probe.Criteria {
 	policy := probe.DefaultPolicy()
 	switch {

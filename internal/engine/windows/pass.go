@@ -32,7 +32,7 @@ type pass struct {
 	scope       governance.Scope
 	capacity    token.Count     // context window of the request, or 0
 	needs       *needs          // set at first use
-	skips       []string        // what skipped returns, set with needs
+	skips       []string        // the result of the method skipped, set together with needs
 	covering    *pager.Passages // set at first use
 	account     *accountInput   // set at first use
 	verbatim    bool            // in an account, the user's messages under hard rules stay whole if the budget has room
@@ -68,8 +68,8 @@ func (e *Windows) newPass(ctx context.Context, scope governance.Scope, h *hold.S
 	return p, nil
 }
 
-// needs holds the texts of a session, and the chance of each name and line that the agent needs
-// it again.
+// needs holds the texts of a session. For each name and line in them it has the chance that the
+// agent needs it again.
 type needs struct {
 	Pieces []facts.Piece
 	Need   *facts.Need
@@ -91,8 +91,7 @@ func (p *pass) likely() *needs {
 	return p.needs
 }
 
-// skipped returns a warning for each text of which a part was not examined because the text is
-// too long.
+// skipped returns a warning for each text that is too long to be examined whole.
 func (p *pass) skipped() []string {
 	if p.account == nil { // otherwise the session was read
 		p.likely()

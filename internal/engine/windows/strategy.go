@@ -72,8 +72,8 @@ func (e *Windows) ways(req *api.CompressRequest) []way {
 	)
 }
 
-// keepLast returns how many of the newest blocks stay whole: asked, or the option, or 5. A
-// negative number means none.
+// keepLast returns how many of the newest blocks stay whole. It returns the argument asked or, if
+// that is 0, the value of the options or, if that is 0 too, 5. A negative number means none.
 func (e *Windows) keepLast(asked int) int {
 	if asked == 0 {
 		asked = e.Opts.KeepLast

@@ -17,8 +17,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// setSummary sets the summary of an outcome. The summary is as long as its share of the budget
-// allows or, if this is less, as the space beside the blocks under hard rules.
+// setSummary sets the summary of an outcome. The length of the summary has two limits: its share of
+// the budget, and the space that the blocks under hard rules leave.
 func (c *compression) setSummary(o *outcome, d *drafted, w way, req *pager.Request) {
 	h := c.pass.held
 	room := req.Budget - c.least(w.plans(), req)
@@ -120,7 +120,8 @@ func (c *compression) dense(n int, limit token.Count) string {
 	return text
 }
 
-// ledgerShare is the share of a summary, as a divisor, that its ledger may take.
+// ledgerShare limits the ledger of a summary. The ledger may take the limit of the summary divided
+// by ledgerShare.
 const ledgerShare = 8
 
 // ledger returns a list of the files and commands of the first n blocks, the last used first,

@@ -58,7 +58,7 @@ func (e *Windows) Trigger(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// trigger returns asked, or the trigger of the options if asked is nil.
+// trigger returns the argument asked or, if asked is nil, the trigger of the options.
 func (e *Windows) trigger(asked *pager.Trigger) *pager.Trigger {
 	if asked != nil {
 		return asked

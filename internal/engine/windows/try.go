@@ -204,7 +204,8 @@ func (c *compression) keepNewest(req *pager.Request, last int) {
 	}
 }
 
-// grade asks an outcome's window the probes of the originals. Every attempt gets the same probes.
+// grade runs the probes about the original blocks against the window of an outcome. Every attempt
+// gets the same probes.
 func (c *compression) grade(o *outcome) *probe.Report {
 	return probe.Grade(c.asked(), evidenceOf(c.pass.held, o.rows, o.stubs, o.kept))
 }
