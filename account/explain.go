@@ -16,8 +16,8 @@ func newPlan(r *Request) *Plan {
 }
 
 // date records that unit i is in every plan with a budget of at least p.top
-// tokens, and records its worth per byte at this time. It changes nothing if
-// the unit has such a record.
+// tokens, and records its worth per byte at this time. If the unit already has
+// such a record, it stays unchanged.
 func (p *planning) date(i int, rate int64) {
 	if p.p.From[i] == 0 {
 		p.p.From[i], p.p.Rate[i] = p.top, rate

@@ -228,8 +228,8 @@ func (p *planning) gain(i int) int64 {
 // head, the worth of the next one is halved. 0 means no limit.
 var fewKin = [kinds]int64{Argument: 6, Written: 6, Output: 8, Span: 120}
 
-// frame is the size of the framing of a block's text, in bytes, when units
-// are compared.
+// frame is the size, in bytes, that a comparison of units assumes for the
+// framing of a block's text.
 const frame = 30
 
 // step returns the units that must be kept with unit i: itself, its heads,
@@ -255,7 +255,8 @@ func (p *planning) with(step []int32, i int32) []int32 {
 	return step
 }
 
-// rate returns the worth per byte of a unit together with its step.
+// rate returns the worth per byte of a unit and of the units that must be kept
+// with it.
 func (p *planning) rate(i int) int64 {
 	gain, bytes, last := int64(0), int64(0), int32(-1)
 	for _, k := range p.step(i) {
@@ -269,7 +270,8 @@ func (p *planning) rate(i int) int64 {
 	return gain / max(bytes, 1)
 }
 
-// take keeps a unit and its step, and reports whether they fit.
+// take keeps a unit and the units that must be kept with it, and reports
+// whether they fit.
 func (p *planning) take(i int) bool {
 	rate, step := p.rate(i), slices.Clone(p.step(i))
 	need, opens := token.Count(0), p.opens[:0]

@@ -11,9 +11,9 @@ import (
 // An estimator is the state of one [Estimate].
 type estimator struct {
 	pieces      []Piece
-	ages        []int32 // of each piece, to the end, in tokens
-	calls       []int32 // of each piece, calls up to it
-	paths       []int32 // of each piece, index of the file plus one
+	ages        []int32 // by piece: its distance from the end, in tokens
+	calls       []int32 // by piece: number of calls up to it
+	paths       []int32 // by piece: index of its file plus one
 	wordWeights [][]wordWeights
 	need        *Need
 	names       []nameState

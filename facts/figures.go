@@ -99,8 +99,8 @@ func numberAt(s string, i int) numeral {
 	return n
 }
 
-// maxGroupBytes is the most bytes of the groups of thousands after the first digits of a
-// number. Longer groups are a list of numbers.
+// maxGroupBytes is the largest number of bytes that the groups of thousands after the first digits
+// of a number may have. Longer groups are a list of numbers.
 const maxGroupBytes = 20
 
 // group extends the number by groups of a separator and three digits, if there are at least as many

@@ -68,7 +68,7 @@ type body struct {
 	lines []string
 }
 
-// errorf returns a [*transcript.SyntaxError] about the line with number line.
+// errorf returns a [*transcript.SyntaxError] about a line, given by its number.
 func (r *reader) errorf(line int, field, hint, format string, args ...any) error {
 	return &transcript.SyntaxError{
 		Name: r.name, Line: line, Field: field, Text: fmt.Sprintf(format, args...), Hint: hint,

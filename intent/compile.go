@@ -173,7 +173,7 @@ func trimmed(tokens []token) []token {
 	return tokens
 }
 
-// look scans the text; of a text longer than limit, the beginning and the end.
+// look scans the text. If the text is longer than limit, it scans only the beginning and the end.
 func (c *compiler) look(limit int) {
 	n, from := len(c.text), c.wrapped()
 	if n-from <= limit {

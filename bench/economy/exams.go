@@ -76,8 +76,8 @@ func historyOf(s *exam.Session, folders []string) (history []byte, err error) {
 	return history, err
 }
 
-// examine judges the window of the call at message at, by the papers whose message is not after it
-// and that no earlier call was judged by.
+// examine judges the window of the call at a message, by all papers that end at this message or
+// before it and that were not used for an earlier call.
 func (r *replay) examine(at int) {
 	for ; r.papers < len(r.conversation.papers) && r.conversation.papers[r.papers].at <= at; r.papers++ {
 		text := ""

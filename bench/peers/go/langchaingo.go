@@ -42,7 +42,8 @@ type attempt struct {
 	took       time.Duration
 }
 
-// better reports whether an attempt is closer to a budget and not over it.
+// better reports whether attempt a uses the budget better than attempt b. If b is over the budget,
+// a must cost less; otherwise a must cost more and not be over the budget.
 func (a attempt) better(b attempt, budget int) bool {
 	if b.cost > budget {
 		return a.cost < b.cost
