@@ -20,7 +20,8 @@ func parsed(c transcript.ToolCall) gjson.Result { return gjson.ParseBytes(c.Inpu
 const mostSaid = 12
 
 // edit adds the units of a call that changes files: a line with the names of
-// the files and a failure, and then the lines that differ.
+// the files and, if the call failed, the failure; and then the lines that
+// differ.
 func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
 	changes := changesOf(c, in)
 	words := []string{bullet + c.Name}

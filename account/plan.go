@@ -41,7 +41,7 @@ type Plan struct {
 	Tokens token.Count // of all blocks
 
 	// From has for each unit the smallest budget whose plan includes it, alone
-	// or in a whole block; It is 0 if this plan does not have the unit. Rate has
+	// or in a whole block. It is 0 if this plan does not have the unit. Rate has
 	// for each unit its worth per byte when the plan took it.
 	From []token.Count
 	Rate []int64
