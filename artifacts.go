@@ -6,11 +6,11 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// Get returns an artifact and its content. If the artifact has a source and
-// the source has changed, Get fetches it again first; it fails with an error
-// of package artifact if the source is gone or cannot be read. A purged
-// artifact is [ErrGone]. An artifact that is held, refuted or removed is
-// returned with that status.
+// Get returns an artifact and its content. If the artifact has a source and the
+// source has changed, Get fetches it again first; it fails with an error of
+// package artifact if the source is gone or cannot be read. For a purged
+// artifact it fails with [ErrGone]. An artifact that is held, refuted or
+// removed is returned with that status.
 func (e *Engine) Get(ctx context.Context, scope governance.Scope, req *GetRequest) (*GetResult, error) {
 	return e.artifacts.Get(ctx, scope, req)
 }

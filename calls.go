@@ -42,8 +42,8 @@ func (e *Engine) Call(ctx context.Context, scope governance.Scope, req *IDReques
 }
 
 // Report sums up the requests of clients to models and the requests that Carrel sent in their
-// place. It counts separately sessions that Carrel managed, for sessions that it left alone
-// for comparison, and for all others.
+// place. It has separate sums for sessions that Carrel managed, for sessions that it left alone for
+// comparison, and for all others.
 func (e *Engine) Report(ctx context.Context, scope governance.Scope, req *ReportRequest) (*ReportResult, error) {
 	return e.calls.Report(ctx, scope, req)
 }
@@ -60,14 +60,12 @@ func (e *Engine) KeepRewrite(ctx context.Context, scope governance.Scope, req *K
 	return e.calls.KeepRewrite(ctx, scope, req)
 }
 
-// NewEpoch makes the window of a conversation smaller with the strategy
-// account and stores the head: the messages that are sent from then on in
-// place of the client's messages. It imports the body of the client's
-// request, and rewinds where the client did; compresses the window; exports
-// it in the same format; and takes the list of messages from the export.
-// Import, compression and head are three changes of the session. A caller
-// that is interrupted between them repeats the request and gets the same
-// head.
+// NewEpoch makes the window of a conversation smaller with [StrategyAccount] and stores the head:
+// the messages that are sent from then on in place of the client's messages. It imports the body of
+// the client's request, and goes back to an older message if the client did; compresses the window;
+// exports it in the same format; and takes the list of messages from the export. Import,
+// compression and head are three changes of the session. A caller that is interrupted between them
+// repeats the request and gets the same head.
 //
 // The conversation stays recallable byte for byte. NewEpoch fails like
 // [Engine.Import] and [Engine.Compress], with [ErrRequest] if the body has no

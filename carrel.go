@@ -125,8 +125,8 @@ func New(s store.Store, opts *Options) (*Engine, error) {
 	return furnish(&base.Base{Store: s, Opts: o}, shared, new(hold.Memory)), nil
 }
 
-// furnish returns an engine over b, with the parts of package internal/engine that do its
-// jobs.
+// furnish returns an engine that uses b. It creates the parts of package internal/engine that do
+// the engine's jobs.
 func furnish(b *base.Base, shared *stacks.Shared, memory *hold.Memory) *Engine {
 	b.Store = memory.Sessions.Over(b.Store)
 	r := &record.Recorder{Desk: &hold.Desk{Stacks: &stacks.Stacks{Base: b, Shared: shared}, Memory: memory}}

@@ -49,8 +49,8 @@ func Validate(format string, data []byte) (string, []transcript.Violation, error
 // read.
 func Repair(req *RepairRequest) (*RepairResult, error) { return hold.Repair(req) }
 
-// Repair is the function [Repair] as a job of every surface. It does not use
-// the store.
+// Repair calls the function [Repair], so that the server and the other surfaces
+// offer it as a job. It does not use the store.
 func (e *Engine) Repair(_ context.Context, _ governance.Scope, req *RepairRequest) (*RepairResult, error) {
 	return hold.Repair(req)
 }

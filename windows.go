@@ -29,9 +29,9 @@ func (e *Engine) Brief(ctx context.Context, scope governance.Scope, req *BriefRe
 //
 // # Strategies
 //
-// The strategies account (the default), importance, pager and window only
-// take blocks out: the first three by rule and score, window the oldest
-// first.
+// [StrategyAccount], the default, and the strategies importance, pager and window only take blocks
+// out. The strategy window takes the oldest blocks first; the other three choose blocks by rule and
+// score.
 //
 // Anchored, hybrid, regenerative and opaque replace all but the last few
 // blocks by a summary. A program, or a model if the options have a generator,
@@ -128,10 +128,10 @@ func (e *Engine) Page(ctx context.Context, scope governance.Scope, req *PageRequ
 	return e.windows.Page(ctx, scope, req)
 }
 
-// Pin puts blocks under the hard rule [pager.RulePin], or removes it. A
-// pinned block keeps its present state: a pin does not bring a block back
-// into the window. A pinned block of an earlier window is named in every
-// brief and packet. The blocks must be of one session and change together.
+// Pin puts blocks under the hard rule [pager.RulePin], or ends this rule for them. A pinned block
+// keeps its present state: a pin does not bring a block back into the window. A pinned block of an
+// earlier window is named in every brief and packet. The blocks must be of one session and change
+// together.
 func (e *Engine) Pin(ctx context.Context, scope governance.Scope, req *PinRequest) (*PinResult, error) {
 	return e.windows.Pin(ctx, scope, req)
 }
@@ -153,21 +153,19 @@ func (e *Engine) ProbeReport(ctx context.Context, scope governance.Scope, req *S
 	return e.windows.ProbeReport(ctx, scope, req)
 }
 
-// Cost returns the cost of one conversation or of all conversations of the
-// scope, from the usage that clients recorded for each call and the prices of
-// [Options.Prices]. It finds calls that could have read more from the
-// provider's cache. If the request names a session whose format records no
-// usage, the error is an [ErrRequest]; in a list such sessions are listed
-// separately. The estimate of managed cost is arithmetic over the same
-// figures, no promise.
+// Cost returns the cost of one conversation or of all conversations of the scope, from the usage
+// that clients recorded for each call and the prices of [Options.Prices]. It finds calls that could
+// have read more from the provider's cache. If the request names a session whose format records no
+// usage, the error is an [ErrRequest]; in the cost of a scope, such sessions are listed separately.
+// The managed cost is only an estimate from the same figures.
 func (e *Engine) Cost(ctx context.Context, scope governance.Scope, req *CostRequest) (*CostResult, error) {
 	return e.windows.Cost(ctx, scope, req)
 }
 
-// Stats estimates the tokens that each task of a session cost. It assumes
-// that each reply of the model is a call that read everything before it, as
-// imported; cached tokens count like others. Calls before a compaction by the
-// client read their own window.
+// Stats estimates the tokens that each task of a session cost. It assumes that each reply of the
+// model is a call that read everything before it, as imported, and that tokens read from a cache
+// cost as much as others. For a call before a compaction by the client, it counts the window of
+// that time.
 func (e *Engine) Stats(ctx context.Context, scope governance.Scope, req *SessionRequest) (*StatsResult, error) {
 	return e.windows.Stats(ctx, scope, req)
 }

@@ -47,9 +47,10 @@ func (r *reader) bind() {
 }
 
 // asked returns the index of the first sentence that the beginning of a user's
-// message refers to, and the number of such sentences. whole reports whether
-// said is the whole message. replies are the agent's replies before the
-// message, the newest last. There must be at least one.
+// message refers to, and the number of such sentences. The text in said is the
+// message or its beginning, and whole is true if it is the whole message. The
+// list replies has the agent's replies before the message, the newest last; it
+// must not be empty.
 func (r *reader) asked(said string, whole bool, replies []reply) (first, n int32) {
 	last := replies[len(replies)-1]
 	lead := said
@@ -93,8 +94,8 @@ func (r *reader) asked(said string, whole bool, replies []reply) (first, n int32
 	return r.fitting(last.to - 1)
 }
 
-// fitting returns the range of one unit: its index at, and 1. It returns 0 and
-// 0 if the unit is longer than mostAsked.
+// fitting returns the range that has only the unit with the index at. It
+// returns 0 and 0 if that unit is longer than mostAsked.
 func (r *reader) fitting(at int32) (first, n int32) {
 	if len(r.units[at].Text) > mostAsked {
 		return 0, 0
@@ -110,8 +111,8 @@ func (r *reader) bytesOf(from, to int32) (n int) {
 	return n
 }
 
-// find returns the index of the last sentence of a reply for which so returns
-// true, or -1.
+// find returns the index of the last sentence of a reply for which the function
+// so returns true. It returns -1 if there is none.
 func (r *reader) find(in reply, so func(sentence string) bool) int32 {
 	for i := in.to - 1; i >= in.from; i-- {
 		if so(r.units[i].Text) {

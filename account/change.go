@@ -15,11 +15,12 @@ import (
 // parsed returns the arguments of a call.
 func parsed(c transcript.ToolCall) gjson.Result { return gjson.ParseBytes(c.Input) }
 
-// mostSaid is the largest number of lines of a wholly new text that hunks
-// adds as added lines. A longer text is added in the form of a file.
+// mostSaid is the limit of lines up to which hunks shows a wholly new text as
+// added lines. A longer text is shown as the content of a file.
 const mostSaid = 12
 
-// edit adds a call that changes files: the files, errors, and the lines that
+// edit adds the units of a call that changes files: a line with the names of
+// the files and, if the call failed, the failure; and then the lines that
 // differ.
 func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
 	changes := changesOf(c, in)
@@ -148,9 +149,9 @@ func field(in gjson.Result, keys ...string) string {
 	return ""
 }
 
-// hunks adds units for the lines that a change removes and adds: removed
-// lines below a minus, added lines below a plus. head is the index of their
-// head.
+// hunks adds units for the lines that a change removes and adds: removed lines
+// below a minus, added lines below a plus. The unit with the index head is the
+// head of these units.
 func (r *reader) hunks(ch *change, head int32) {
 	old, now := linesOf(ch.old), linesOf(ch.now)
 	differ := differences(old, now)

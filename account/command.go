@@ -142,8 +142,8 @@ func shown(l *shell.Line) string {
 	return path
 }
 
-// line returns the parsed form of the command line whole, or nil if it cannot
-// be parsed.
+// line returns the parsed form of a command line. A line that cannot be parsed
+// gives an empty form.
 func (r *reader) line(whole string) *shell.Line {
 	l, known := r.lines[whole]
 	if !known {

@@ -15,17 +15,18 @@ func newPlan(r *Request) *Plan {
 	}
 }
 
-// date records, for a unit that was not kept before, that the plan keeps it
-// from a budget of p.top tokens on, and the unit's worth per byte at that
-// time.
+// date records that unit i is in every plan with a budget of at least p.top
+// tokens, and records its worth per byte at this time. If the unit already has
+// such a record, it stays unchanged.
 func (p *planning) date(i int, rate int64) {
 	if p.p.From[i] == 0 {
 		p.p.From[i], p.p.Rate[i] = p.top, rate
 	}
 }
 
-// reach records that every plan has at least this size, so that the smallest
-// budget of each unit kept until now is this one.
+// reach records that no plan is smaller than the given number of tokens: it
+// raises p.top to that number, and sets the smallest budget of each unit kept
+// so far to p.top.
 func (p *planning) reach(least token.Count) {
 	p.top = max(p.top, least)
 	for i, from := range p.p.From {

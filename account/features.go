@@ -100,8 +100,8 @@ func says(s string) uint8 {
 	return r
 }
 
-// see returns the features of a unit. need is its expected need per byte, in
-// percent of the mean; again reports whether a later unit or the state says the same.
+// see returns the features of a unit. The number need is its expected need per byte, in percent of
+// the mean. If again is true, a later unit has the same text, or the state has the same call.
 func see(u *Unit, need int64, again bool) Sight {
 	said := says(u.Text)
 	s := Sight{
@@ -167,7 +167,8 @@ const shortWords = 600
 // an order keeps all of its conditions.
 const wholeWords = 1200
 
-// figureBin returns the bin of the feature "figure".
+// figureBin returns the bin of the feature "figure": how a number stands in the unit, from 0 for no
+// number to 4 for the totals of a short output.
 func figureBin(u *Unit) uint8 {
 	switch {
 	case !strings.ContainsAny(u.Text, "0123456789"):
@@ -194,7 +195,8 @@ func sumsUp(line string) bool {
 	return false
 }
 
-// total reports whether a word sums something up.
+// total reports whether a word can introduce the result of several things, such as total, average
+// or none.
 func total(word string) bool {
 	switch word {
 	case "total", "totals", "sum", "sums", "all", "count", "counts", "average", "mean", "median", "max", "maximum", "min", "minimum", "longest",
@@ -205,7 +207,7 @@ func total(word string) bool {
 	return false
 }
 
-// bindsBin returns the bin of the feature "binds".
+// bindsBin returns the bin of the feature "binds", from the meanings of the unit's cue words.
 func bindsBin(u *Unit, said uint8) uint8 {
 	switch {
 	case u.Rule:
@@ -241,8 +243,8 @@ func saysBin(u *Unit) uint8 {
 	return 2
 }
 
-// age returns the bin of an age feature for a unit: person for a user's words,
-// person+1 for an agent's reply or a rule, and otherwise the given bin age.
+// age returns the bin of a feature for the age of a unit. It is person for a user's words, person+1
+// for an agent's reply or a rule, and age for any other unit.
 func age(u *Unit, age, person uint8) uint8 {
 	switch {
 	case u.Kind == Words:

@@ -9,10 +9,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// fields adds the values of a JSON document, one or more lines for each
-// object with the path of the object. The first line, which likely names the
-// object, is the head of the others. It returns the index of the last unit,
-// or last if there is none.
+// fields adds the values of a JSON document, one or more lines for each object
+// with the path of the object. The first line, which likely names the object,
+// is the head of the others. The lines begin with the path at. It returns the
+// index of the last unit that it added, or the given last if it added none.
 func (r *reader) fields(u Unit, doc gjson.Result, at string, last int) int {
 	line, above := "", u.Head
 	flush := func() {

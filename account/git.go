@@ -76,8 +76,8 @@ func whereGit(l *shell.Line) string {
 	return at
 }
 
-// quietCommit returns the last commit that a command line made with git
-// commit, if git printed nothing about it. It has the hash if a later command
+// quietCommit returns the last commit that a command line made with git commit,
+// if git printed nothing about it. The result has the hash if a later command
 // of the line prints it.
 func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
 	subject := ""

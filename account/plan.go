@@ -23,10 +23,10 @@ type Request struct {
 // A Block describes a block to the planner.
 type Block struct {
 	Tokens token.Count // tokens of the original block
-	Frame  token.Count // tokens of the framing of a text in its place
-	Mark   token.Count // tokens of the id, which is present while a unit is missing
-	Fixed  bool        // stays whole
-	Traced bool        // at least its id stays
+	Frame  token.Count // tokens of the lines around a text that replaces the block
+	Mark   token.Count // tokens of the block's id, which the text has unless it has all units
+	Fixed  bool        // is always whole
+	Traced bool        // the window keeps at least its id
 	Urgent bool        // the user's words in it are kept first
 	Absent bool        // stays out of the window
 	Cut    bool        // is already cut and cannot be whole again
@@ -40,9 +40,9 @@ type Plan struct {
 	Opened []bool      // by block: a text stands in its place
 	Tokens token.Count // of all blocks
 
-	// From has for each unit the smallest budget whose plan includes it,
-	// alone or in a whole block; 0 if this plan does not. Rate has the unit's
-	// worth per byte at the time it was taken.
+	// From has for each unit the smallest budget whose plan includes it, alone
+	// or in a whole block. It is 0 if this plan does not have the unit. Rate has
+	// for each unit its worth per byte when the plan took it.
 	From []token.Count
 	Rate []int64
 
@@ -91,15 +91,15 @@ func (p *Plan) Extend(budget token.Count) {
 type planning struct {
 	Request
 	p      *Plan
-	there  []bool      // names and lines in the window
-	said   []bool      // texts in the window
-	of     [][2]int    // units of each block
+	there  []bool      // by name or line: it is in the window
+	said   []bool      // by text: it is in the window
+	of     [][2]int    // first unit of each block, and the end of its units
 	kin    []int64     // by unit: number of kept units below it
 	left   []int       // number of its units that are not kept
-	tail   int         // first block of the newest ones that stand whole
-	top    token.Count // largest size so far
+	tail   int         // index of the first of the newest blocks, which are whole
+	top    token.Count // largest size of the plan so far
 	onTail token.Count
-	named  int // first block from which on ids are in the window
+	named  int // ids of the blocks from this index on have been added
 	onIDs  token.Count
 	fixed  token.Count // tokens of the fixed parts
 	offers offers
@@ -223,13 +223,13 @@ func (p *planning) gain(i int) int64 {
 	return sum
 }
 
-// fewKin has for each kind the number of units of one head after which the
-// worth of the next is halved, because a reader needs only a few lines of a
-// long output. 0 means no limit.
+// fewKin limits how much of a long output is kept, because a reader needs only
+// a few lines of it. After that number of units with the same kind and the same
+// head, the worth of the next one is halved. 0 means no limit.
 var fewKin = [kinds]int64{Argument: 6, Written: 6, Output: 8, Span: 120}
 
-// frame is the size of the framing of a block's text, in bytes, when units
-// are compared.
+// frame is the size, in bytes, that a comparison of units assumes for the
+// framing of a block's text.
 const frame = 30
 
 // step returns the units that must be kept with unit i: itself, its heads,
@@ -255,7 +255,8 @@ func (p *planning) with(step []int32, i int32) []int32 {
 	return step
 }
 
-// rate returns the worth per byte of a unit together with its step.
+// rate returns the worth per byte of a unit and of the units that must be kept
+// with it.
 func (p *planning) rate(i int) int64 {
 	gain, bytes, last := int64(0), int64(0), int32(-1)
 	for _, k := range p.step(i) {
@@ -269,7 +270,8 @@ func (p *planning) rate(i int) int64 {
 	return gain / max(bytes, 1)
 }
 
-// take keeps a unit and its step, and reports whether they fit.
+// take keeps a unit and the units that must be kept with it, and reports
+// whether they fit.
 func (p *planning) take(i int) bool {
 	rate, step := p.rate(i), slices.Clone(p.step(i))
 	need, opens := token.Count(0), p.opens[:0]
@@ -317,8 +319,8 @@ func (p *planning) take(i int) bool {
 	return true
 }
 
-// Offers is a heap of units by their last computed worth per byte; of equals
-// the newest is first.
+// An offers is a heap of units, ordered by their last computed worth per byte.
+// Of units with equal worth, the newest comes first.
 type offers struct {
 	heap []int32
 	rate []int64 // by unit
@@ -396,9 +398,10 @@ func (p *planning) offer(i int) {
 	}
 }
 
-// run takes steps until one does not fit. The rate of a unit falls as related
-// units are kept, and rises only when a head of it is kept, which offers it
-// again. So the first unit of the heap whose rate is unchanged is the best.
+// run takes steps until one does not fit. The rate of a unit falls when related
+// units are kept. It rises only when a head of the unit is kept, and then the
+// unit is offered again. So if the first unit of the heap still has its rate,
+// no other unit has a higher one.
 func (p *planning) run() {
 	o := &p.offers
 	if o.rate == nil {
@@ -438,8 +441,9 @@ func (p *planning) run() {
 	}
 }
 
-// lengthensTail reports whether the newest block that is not whole fits into
-// the share of the tokens for whole blocks at the end.
+// lengthensTail reports whether one more block can be whole: the newest block
+// that is not, if it fits into the share of the tokens for whole blocks at the
+// end.
 func (p *planning) lengthensTail() bool {
 	for p.tail > 0 && (p.p.Whole[p.tail-1] || p.Blocks[p.tail-1].Absent) {
 		p.tail--
@@ -451,8 +455,10 @@ func (p *planning) lengthensTail() bool {
 	return !b.Cut && p.onTail+b.Tokens <= p.spent()/tailShare
 }
 
-// names reports whether the next call and id to keep, those of the newest
-// block that is otherwise absent, fit into the share of the tokens for ids.
+// names reports whether the plan should keep one more id with the call of its
+// block. It chooses the newest block that is otherwise absent, and requires
+// that the block's id with its framing fits into the share of the tokens for
+// ids.
 func (p *planning) names() bool {
 	for p.named > 0 && p.call(p.named-1) < 0 {
 		p.named--
@@ -475,8 +481,8 @@ func (p *planning) call(b int) int {
 	return -1
 }
 
-// name keeps the call and the id that names found, and reports whether they
-// fit.
+// name keeps the call and the id of the block that the method names found, and
+// reports whether they fit.
 func (p *planning) name() bool {
 	before := p.p.Tokens
 	fits := p.take(p.call(p.named - 1))

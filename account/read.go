@@ -51,14 +51,14 @@ func Read(msgs []transcript.Message, blocks []transcript.Block, o *Options) ([]U
 type reader struct {
 	Options
 	msgs     []transcript.Message
-	results  map[string]transcript.ToolResult // of the block
+	results  map[string]transcript.ToolResult // results of the calls in the current block, by call
 	ended    map[string]outcome.Outcome       // outcomes of results, computed on demand
 	root     string                           // path prefix of the project, or empty
 	lines    map[string]*shell.Line           // parsed command lines
 	versions map[string]*version              // of files, by path
 	copies   map[string]int32                 // last unit of each part of a file
 	words    []string                         // the user's messages
-	at       int32                            // block
+	at       int32                            // index of the current block
 	units    []Unit
 }
 
@@ -321,8 +321,8 @@ func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) strin
 	return "\n" + arrow + "failed"
 }
 
-// output adds the meaningful lines of a result, without the lines whose
-// numbers are in but. A table's header line is the head of its rows.
+// output adds the meaningful lines of a result, except the lines whose numbers
+// are in the list but. A table's header line is the head of its rows.
 func (r *reader) output(kind Kind, result string, head int32, failed bool, but []int) {
 	last, n, said := -1, 0, r.units[head].Text
 	u := Unit{Kind: kind, Head: head, First: true, Failed: failed, Size: size(result)}
@@ -428,8 +428,8 @@ func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.To
 	}
 }
 
-// report adds the report of a sub-agent or the text of a web page, below a
-// line that separates it from the arguments.
+// report adds the report of a sub-agent or the text of a web page. A line
+// "reported:" separates it from the arguments of the call.
 func (r *reader) report(said string, head int32) {
 	if strings.TrimSpace(said) != "" {
 		r.prose(Report, said, r.add(Unit{Kind: Sign, Head: head, Text: arrow + "reported:"}))

@@ -26,8 +26,8 @@ const (
 	recordShare   = 64  // in a long one, the part of its bytes that they may have
 )
 
-// changing reports whether names of tools that change something begin with a
-// word.
+// changing reports whether a word is one with which names of tools begin that
+// change something, such as create.
 func changing(word string) bool {
 	switch word {
 	case "accept", "add", "apply", "approve", "assign", "book", "cancel", "change", "charge", "close", "confirm", "create", "delete", "exchange",
@@ -95,7 +95,7 @@ func telling(key string) bool {
 
 // resultOf returns the ids, dates, amounts and states at the top level of a
 // result in JSON, without those that are in the text of the call. If doc is no
-// JSON object, it returns first.
+// JSON object, it returns the text first, cut to a limit.
 func resultOf(doc gjson.Result, first, call string) string {
 	if !doc.IsObject() {
 		return text.Clip(text.Fold(first), mostRecord)

@@ -126,8 +126,8 @@ type spanner struct {
 	lines  []string
 	number string // of the first line
 	size   int
-	open   int   // brackets
-	last   int32 // unit
+	open   int   // number of open brackets
+	last   int32 // index of the last unit
 }
 
 func (s *spanner) line(number, line string) {

@@ -32,7 +32,7 @@ type State struct {
 	More    int      // number of such calls before Records
 	Last    Ran      // the last command that failed or did more than show something
 	Failing []Ran    // failed commands that neither ran again nor were followed by a likely fix or a commit, the newest last
-	Runs    []Ran    // the newest command of each group of attempts, the newest last; a failure is replaced only by a command that ended
+	Runs    []Ran    // the newest command of each group of attempts, the newest last; a failed command stays until a later one of its group has ended
 	Blocks  []int    // blocks that the state comes from, ascending
 }
 
@@ -60,7 +60,7 @@ const (
 	leastBytes = 60_000 // in a conversation with so many bytes of units
 )
 
-// newTracker returns a tracker that uses r.
+// newTracker returns a tracker that reads the conversation with r.
 func newTracker(r *reader) *tracker {
 	return &tracker{reader: r, tasks: make(map[string]*Task), places: make(map[string]*Place), running: make(map[string]string), from: make(map[int]bool)}
 }
@@ -87,7 +87,8 @@ type tracker struct {
 	from    map[int]bool
 }
 
-// A failing is a command with its parsed line; it may also have passed.
+// A failing is a command that ran, with its parsed line. The field failed tells
+// whether it failed.
 type failing struct {
 	ran           Ran
 	keys, options []string
@@ -114,8 +115,8 @@ func alike(a, b []string) bool {
 	return false
 }
 
-// again reports whether the command now repeats the command then, with the
-// same options or fewer.
+// again reports whether the second run of a command, now, repeats the first
+// run, then. It may have fewer options than the first run, but no others.
 func again(now, then failing) bool {
 	return slices.ContainsFunc(now.keys, func(k string) bool { return slices.Contains(then.keys, k) }) &&
 		!slices.ContainsFunc(now.options, func(o string) bool { return !slices.Contains(then.options, o) })
@@ -315,8 +316,8 @@ func options(l *shell.Line) []string {
 	return all
 }
 
-// forget removes from the changed files the one with that name, or those that
-// are in a folder or match a pattern.
+// forget removes changed files from the lists: the file with that name, the
+// files in that folder, and the files that match it as a pattern.
 func (t *tracker) forget(name string) {
 	gone := func(f string) bool {
 		fits, err := path.Match(name, f)

@@ -43,8 +43,9 @@ func number(cell string) bool {
 	return digits > 0
 }
 
-// names reports whether the cells of head are column names for those of row:
-// equally many, no numbers in head, and at least one in row.
+// names reports whether the cells in head are the column names for the cells in
+// row: both have equally many cells, head has no number, and row has at least
+// one.
 func names(head, row []string) bool {
 	if len(head) == 0 || len(head) != len(row) {
 		return false

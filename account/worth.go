@@ -15,7 +15,7 @@ type Worth struct {
 	Sights []Sight
 
 	prior  []int64 // by unit
-	things lists   // by unit: indexes of gains
+	things lists   // by unit: indexes into gains
 	gains  []int64 // worth of each name and line, counted once
 	texts  []int32 // by unit: equal for units with the same text
 	kids   lists   // by unit: the units below it, the last first
@@ -85,7 +85,7 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 	return w
 }
 
-// Lists are short lists of indexes, one per unit, in one allocation.
+// A lists has a short list of indexes for each unit, all in one allocation.
 type lists struct {
 	all  []int32
 	from []int32 // by unit: start of its list; the last entry is the end
@@ -200,8 +200,8 @@ func (w *Worth) find(units []Unit) {
 	}
 }
 
-// each calls f with the position and the index of each name and line of text
-// that has a worth.
+// each calls f for each name and line in a text that has a worth, with its offset in the text and
+// its index in w.gains.
 func (w *Worth) each(text string, f func(at, thing int32)) {
 	s := facts.NewScan(text)
 	for k := range s.Lines {

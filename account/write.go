@@ -65,8 +65,8 @@ func (u *Unit) code() bool {
 	return false
 }
 
-// Quotation returns the longest text that the unit takes in a window: its
-// text, with the mark of a gap where one may occur.
+// Quotation returns the longest text that the unit can have in a window: its
+// text, followed by the mark of a gap if a gap can occur there.
 func (u *Unit) Quotation() string {
 	s := transcript.Quote(u.Text)
 	if u.code() {

@@ -30,7 +30,7 @@ type Pages[T any] struct {
 	lru    list.List   // of *resident[T]; the front is the most recently used
 	pins   map[Key]int // number of pins of each key, resident or not
 	bytes  int64       // size of all pages
-	fixed  int64       // size of the pinned ones
+	fixed  int64       // size of the pinned pages
 	pinned int         // number of pinned pages
 
 	hits, faults, evictions int64
@@ -181,8 +181,8 @@ func (p *Pages[T]) Keys() []Key {
 	return keys
 }
 
-// evict removes the least recently used pages that are not pinned, until at most room bytes are
-// left or only pinned pages are left.
+// evict removes the least recently used pages that are not pinned, until the size of all pages is
+// at most room or only pinned pages are left.
 func (p *Pages[T]) evict(room int64) {
 	for e := p.lru.Back(); e != nil && p.bytes > room; {
 		prev := e.Prev()

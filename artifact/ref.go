@@ -91,8 +91,8 @@ func (r Ref) Split() (Ref, Lines) {
 	return r[:i], l
 }
 
-// line returns the number of a line as it is written in a ref, or 0: one to
-// nine digits, of which the first is not 0.
+// line returns the number of a line as a ref has it: one to nine digits, the
+// first of them not 0. It returns 0 for any other text.
 func line(s string) int {
 	if s == "" || len(s) > 9 || s[0] == '0' || strings.Trim(s, "0123456789") != "" {
 		return 0

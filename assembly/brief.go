@@ -16,9 +16,9 @@ import (
 // transcriptLimit is the greatest size of the brief form of a transcript.
 const transcriptLimit token.Count = 200
 
-// Brief returns a short form of text with at most limit tokens, measured with count. A text
-// that fits is returned unchanged. What Brief keeps of a longer text depends on the class of
-// its source:
+// Brief returns a short form of text with at most limit tokens, as the function count measures
+// them. A text that fits is returned unchanged. What Brief keeps of a longer text depends on the
+// class of its source:
 //
 //   - memories and notes: the sentences with terms of the query, negations,
 //     numbers and paths first, in the order of the text
@@ -26,9 +26,9 @@ const transcriptLimit token.Count = 200
 //     and decisions; at most 200 tokens, whatever the limit
 //   - all others: beginning and end, cut between lines where that is possible
 //
-// A marker line, where text was left out or at the end, gives the number of omitted tokens and
-// the id of the source, by which the whole text can be recalled. The result is empty if the
-// marker alone exceeds the limit, or if count does not grow with the length of a text.
+// A marker line, where text was left out or at the end, gives the number of omitted tokens and the
+// id of the source, by which the whole text can be recalled. The result is empty if the marker
+// alone exceeds the limit, or if the function count does not return more for longer texts.
 //
 // The terms are words or stems. They match in any case, and inside longer words.
 func Brief(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string {
@@ -65,15 +65,15 @@ type cutter struct {
 // fits reports whether text has at most limit tokens.
 func (c *cutter) fits(text string) bool { return c.count(text) <= c.limit }
 
-// marker returns the line that says how many tokens were left out of a text if kept of its
-// tokens remain.
+// marker returns the line that says how many tokens of the text are left out, if the tokens in kept
+// remain.
 func (c *cutter) marker(kept token.Count) string {
 	id, _ := Neutralize(c.id)
 	return fmt.Sprintf("[carrel %s: %d tokens left out here; recall by id]\n", strings.NewReplacer("\n", " ", "\r", " ").Replace(id), max(c.whole-kept, 0))
 }
 
-// rounds is the most attempts of a cutter, each with less text. One attempt suffices where the
-// tokens of the parts add up to about the tokens of the whole.
+// rounds is the largest number of attempts of a cutter, each with less text. One attempt suffices
+// where the tokens of the parts add up to about the tokens of the whole.
 const rounds = 16
 
 // ends returns the beginning and the end of the text with a marker between them.
@@ -112,8 +112,8 @@ func (c *cutter) head(room token.Count) int {
 	return n
 }
 
-// tail returns the offset where the longest end of the text with at most room tokens starts.
-// The offset is at least from; tail prefers the start of a line.
+// tail returns the offset where the longest end of the text with at most room tokens starts. The
+// offset is not less than the parameter from. If possible, tail returns the start of a line.
 func (c *cutter) tail(room token.Count, from int) int {
 	size := len(c.text)
 	n := largest(size-from, int(room), func(n int) bool { return c.count(c.text[size-n:]) <= room })
@@ -127,9 +127,9 @@ func (c *cutter) tail(room token.Count, from int) int {
 	return start
 }
 
-// largest returns the greatest n up to limit for which ok(n) holds, provided that ok holds up
-// to some n and for no greater n; otherwise it returns an n near it. The search starts at
-// guess, so a good guess needs few calls of ok.
+// largest returns the greatest n up to limit for which ok(n) is true. It assumes that ok is true up
+// to some number and false above it; if that does not hold, the result may be smaller. The search
+// starts at guess, so a good guess needs few calls of ok.
 func largest(limit, guess int, ok func(int) bool) int {
 	low, high := 0, min(max(guess, 1), limit)
 	for high < limit && ok(high) {

@@ -8,17 +8,17 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Excerpt returns the passages of text that match the terms of a query best, in the order of
-// the text, with at most limit tokens, measured with count. A text that fits is returned
-// unchanged. A line "[...]" stands where text between two passages is left out; the last line
-// gives the number of omitted tokens and the id of the source, by which the whole text can be
-// recalled. If no passage contains a term, Excerpt returns the beginning and the end, as
-// [Brief] does for a document.
+// Excerpt returns the passages of text that match the terms of a query best, in the order of the
+// text, with at most limit tokens, as the function count measures them. A text that fits is
+// returned unchanged. A line "[...]" stands where text between two passages is left out; the last
+// line gives the number of omitted tokens and the id of the source, by which the whole text can be
+// recalled. If no passage contains a term, Excerpt returns the beginning and the end, as [Brief]
+// does for a document.
 //
-// A passage is a paragraph, several short paragraphs, or a part of a long one; a line that
-// begins with "#" after an empty line starts a new passage. A passage scores for each different
-// term that it contains; a term counts more the fewer passages contain it. The terms are words
-// or stems. They match in any case, and inside longer words.
+// A passage is a paragraph, several short paragraphs, or a part of a long one; a line that begins
+// with "#" after an empty line starts a new passage. A passage gets a score for each different term
+// that it contains. A term that few passages contain counts more. The terms are words or stems.
+// They match in any case, and inside longer words.
 func Excerpt(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string {
 	c := cutter{id: s.ID, text: text, whole: s.Tokens, limit: limit, count: count}
 	if c.whole == 0 {

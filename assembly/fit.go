@@ -25,11 +25,11 @@ type Winner struct {
 	Brief func(limit token.Count) token.Count
 }
 
-// A Request is what [Fit] decides about. Sizes are at least 0.
+// A Request has the sizes from which [Fit] makes a plan. Sizes are at least 0.
 type Request struct {
 	Budget token.Count // the reserve for the reply is already taken off
 	Ladder tier.Ladder // DefaultLadder if zero
-	Tier   tier.Tier   // forced, one of tier.Known; by the demand if empty
+	Tier   tier.Tier   // forced, one of tier.Known; if empty, the demand decides
 
 	// What must be in the context, in every tier.
 	System, Pins, Window, Query token.Count
@@ -43,11 +43,11 @@ type Request struct {
 type Choice struct {
 	Index  int // index in Request.Winners
 	Form   manifest.Form
-	Tokens token.Count // in that form; 0 if it is out
+	Tokens token.Count // in that form; 0 if the winner is left out
 	Reason Reason
 }
 
-// A Packing says what goes into a context.
+// A Packing is the plan for the content of a context.
 type Packing struct {
 	Demand  token.Count // size of everything, before any cut
 	Total   token.Count // size of the plan; at most the budget

@@ -54,7 +54,7 @@ const (
 	Refuse GateOutcome = "refuse" // not kept
 )
 
-// A GateDecision is what [Gate] decides.
+// A GateDecision is the decision of [Gate] about a proposal.
 type GateDecision struct {
 	Outcome    GateOutcome
 	Reasons    []Reason    // all that apply, sorted; none for Commit

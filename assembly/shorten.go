@@ -8,8 +8,8 @@ import (
 // A Shortener makes a shorter form of a text: [Brief] or [Excerpt].
 type Shortener func(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string
 
-// shortenTries is the most attempts of Shorten. An attempt fails if the text in its fence has
-// more tokens than text and fence have separately.
+// shortenTries is the largest number of attempts of Shorten. An attempt fails if the text in its
+// fence has more tokens than text and fence have separately.
 const shortenTries = 4
 
 // Shorten returns a short form of text inside its fence, with at most limit tokens including

@@ -47,8 +47,9 @@ func (c *Client) messages(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// pages reads the pages after the cursor at, to the end of the list or to the
-// limit of the cursor.
+// pages reads the pages of a list with the function read. It begins after the
+// position of the cursor, and ends at the end of the list or at the limit of
+// the cursor.
 func pages[T any](at api.Cursor, read func(at api.Cursor) (*api.List[T], error)) (*api.List[T], error) {
 	all := &api.List[T]{Items: []T{}}
 	limit := at.Limit

@@ -26,8 +26,8 @@ type message struct {
 	kind  string // media type of the body
 }
 
-// newMessage encodes a request: the fields that the path names go there, the
-// others into the query or the body.
+// newMessage encodes a request. Fields that are named in the operation's path
+// become part of the path; the others go into the query or the body.
 func newMessage(op *ops.Operation, req any) (*message, error) {
 	fields := fieldsOf(reflect.ValueOf(req).Elem())
 	path, rest, err := expand(op.Path, fields)
@@ -87,8 +87,8 @@ func isEmpty(v reflect.Value) bool {
 	}
 }
 
-// expand replaces the names in braces in a path by fields, and returns the
-// other fields.
+// expand replaces each name in braces in a path by the value of the field with
+// that name. It also returns the other fields.
 func expand(path string, fields []field) (string, []field, error) {
 	var rest []field
 	for _, f := range fields {

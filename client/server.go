@@ -50,8 +50,8 @@ func (c *Client) Events(ctx context.Context, scope governance.Scope, session tra
 	}
 }
 
-// listen yields events until the stream ends, which is an error, or the
-// consumer stops.
+// listen reads events and passes them to the function wanted, until that
+// returns false or the stream ends. The end of the stream is an error.
 func (c *Client) listen(ctx context.Context, scope governance.Scope, req *api.EventsRequest, wanted func(*Event) bool) error {
 	m, err := newMessage(&ops.Events.Operation, req)
 	if err != nil {

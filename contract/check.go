@@ -2,8 +2,8 @@ package contract
 
 import "fmt"
 
-// An added is a list with the text that a statement adds to it, or the name that a statement
-// binds.
+// An added identifies an effect of a statement, to find the statement that caused a failure. It has
+// a list and the text that the statement adds to it, or the name that the statement binds.
 type added struct{ name, text string }
 
 // A checker checks the state of a contract against the rules.
@@ -13,7 +13,7 @@ type checker struct {
 	by       []added // cause of each failure
 }
 
-// examine returns the failures of a contract. s is the state after lines.
+// examine returns the failures of a contract. The state s is that after all lines.
 func examine(s *Contract, lines []string) []Failure {
 	c := &checker{state: s}
 	c.pins()
@@ -60,14 +60,15 @@ func (c *checker) decisions() {
 	}
 }
 
-// fail adds a failure with the formatted text, and records by as its cause.
+// fail adds a failure with the formatted text, and records the effect in the parameter by as its
+// cause.
 func (c *checker) fail(kind FailureKind, by added, format string, args ...any) {
 	c.failures = append(c.failures, Failure{Kind: kind, Text: fmt.Sprintf(format, args...)})
 	c.by = append(c.by, by)
 }
 
-// place sets the line of each failure to the last statement that adds the text, or binds the
-// name, that caused it.
+// place sets the line of each failure: to the last statement that adds the text or binds the name
+// that caused the failure.
 func (c *checker) place(lines []string) {
 	open := make(map[added][]*Failure)
 	for i := range c.failures {

@@ -15,7 +15,8 @@ func (s *Contract) Inherit(parent *Contract) ([]string, error) {
 	})
 }
 
-// inherit adds the items of a parent's lists from to the list to.
+// inherit adds the items of some of a parent's lists, those in the parameter from, to the list
+// named by the parameter to.
 func (d *draft) inherit(to List, what string, parent *Contract, from ...List) {
 	d.declare(to)
 	for _, l := range from {

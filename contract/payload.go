@@ -112,7 +112,8 @@ func (d *draft) payload(p *Payload) {
 	}
 }
 
-// at calls write. If that fails with an error about a text, at adds the field to the error.
+// at calls the function write. If a text that it writes is not allowed, at adds the name of the
+// field to the error.
 func (d *draft) at(field string, write func()) {
 	if d.err != nil {
 		return

@@ -179,7 +179,8 @@ func readRemember(descriptor, name, value, counted string, reasoned bool, text s
 // unquoted returns a text without its quotation marks.
 func unquoted(value string) string { return strings.Trim(value, `"`) }
 
-// columnOf returns the column at which the quoted text value stands in the line text.
+// columnOf returns the column in a line at which the given value stands in quotation marks. The
+// line is in the parameter text.
 func columnOf(value, text string) int { return strings.Index(text, `"`+value+`"`) + 1 }
 
 func readChange(verb, value, name string, reasoned bool, text string) (statement, *SyntaxError) {
@@ -246,8 +247,8 @@ func changed(name string, column int) *SyntaxError {
 }
 
 // readOther reads a line that is no statement of the language. Running it does nothing in this
-// release, but another release may know it, as the marker of the original pager was meant to
-// be. So it must not contain a name of contracts, unless its verb only reads.
+// release of the language, but another release may have such a statement. So the line must not
+// contain a name of contracts, unless its verb only reads.
 func (s *Contract) readOther(text string) (statement, *SyntaxError) {
 	words := bareWords(text)
 	if len(words) > 1 && words[0].text == "inherited" {

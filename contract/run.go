@@ -105,7 +105,7 @@ func (r *Report) execute(lines []string, o *RunOptions) {
 	}
 }
 
-// note adds the failure of a statement, if its result is one, to the report.
+// note adds the result of a statement to the report. If the statement failed, it adds a failure.
 func (r *Report) note(result *limn.Result) {
 	r.Shown = append(r.Shown, result.Output...)
 	if result.Executed {

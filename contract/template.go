@@ -18,11 +18,10 @@ var templateRest = [...]string{
 	`  show "ok: what is claimed was checked"`,
 }
 
-// Init begins the contract of a session: it adds missing states, empty lists,
-// compositions and guards, then the items of p, which may be nil. It fails with
-// [ErrInitialized] if it was called before, with a [*TextError] for an id that cannot be
-// written, with a [*PayloadError] for such an item of p, and with a [*ConflictError] if
-// decisions contradict each other.
+// Init begins the contract of a session: it adds missing states, empty lists, compositions and
+// guards, then the items of p, which may be nil. It fails with [ErrInitialized] if it was called
+// before, with a [*TextError] for an id that cannot be written, with a [*PayloadError] for an item
+// of p that cannot be written, and with a [*ConflictError] if decisions contradict each other.
 func (s *Contract) Init(id string, p *Payload) ([]string, error) {
 	if s.Initialized() {
 		return nil, ErrInitialized

@@ -161,7 +161,7 @@ func (s *Contract) AddSource(name, text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.remember("source", name, text) })
 }
 
-// AddClaim adds a claim under a name, as AddSource does a source.
+// AddClaim adds a claim under a name, by the same rules as [Contract.AddSource].
 func (s *Contract) AddClaim(name, text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.remember("claim", name, text) })
 }

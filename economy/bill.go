@@ -173,9 +173,9 @@ func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
 	return b, true
 }
 
-// extra returns the cost of lost tokens of the prompt of c minus the cost of reading them.
-// They count as written tokens, split between both lifetimes like all written tokens of the
-// call, and beyond the written tokens as uncached.
+// extra returns the cost of lost tokens of the prompt of c minus the cost of reading them. As many
+// of them as the call wrote to the cache count as written, in the same shares for both lifetimes as
+// the call's written tokens. The rest count as uncached.
 func (m *Tariff) extra(c *Invoice, lost token.Count) Money {
 	written := min(lost, c.Written())
 	short := written

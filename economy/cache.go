@@ -129,8 +129,9 @@ func (c *Cache) marks(p *Submission) []Breakpoint {
 	return marks
 }
 
-// find returns the index of the last link of the longest cached prefix that ends at link from
-// or at most LookBack links before it, or -1. An automatic cache looks back to the first link.
+// find looks for a cached prefix that ends at the link with the index from, or at most LookBack
+// links before it. It returns the index of the last link of the longest one, or -1. An automatic
+// cache looks back to the first link.
 func (c *Cache) find(prefixes []prefix, from int, now time.Time) int {
 	reach := c.rules.LookBack
 	if c.rules.Automatic {

@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// An Edit is a change that makes a prompt smaller that was sent before.
+// An Edit makes a prompt smaller that was sent before.
 type Edit struct {
 	Removed token.Count // number of removed tokens
 	Behind  token.Count // number of remaining tokens after the first changed byte that were sent before
@@ -69,10 +69,10 @@ const typical = 20
 // typical.
 const leastPast = 8
 
-// Remaining returns the expected number of further calls of a session after
-// done calls. past has the numbers of calls of earlier sessions of the same
-// project. The result is the lower median of the remaining calls of those
-// that reached done, if there are at least 8, and otherwise 20.
+// Remaining returns the expected number of further calls of a session after done calls. past has
+// the numbers of calls of earlier sessions of the same project. The result is the lower median of
+// the remaining calls of those sessions that had at least done calls, if there are at least 8, and
+// otherwise 20.
 func Remaining(done int, past []int) int {
 	var left []int
 	for _, n := range past {

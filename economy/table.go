@@ -55,8 +55,8 @@ func (r *Rules) Lifetime(long bool) time.Duration {
 	return r.Short
 }
 
-// Warm reports whether a prefix that was last used at the time used is still
-// cached at now. It is false if the lifetime is unknown.
+// Warm reports whether a prefix is still cached at the time now if it was last used at the time in
+// used. It is false if the lifetime is unknown.
 func (r *Rules) Warm(used, now time.Time, long bool) bool {
 	return now.Before(used.Add(r.Lifetime(long)))
 }

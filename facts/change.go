@@ -182,10 +182,10 @@ func unique(list []string) []string {
 	return out
 }
 
-// difference describes an edit that replaced the text old by now. If one line changed, it
-// describes the change of the line. Otherwise it lists the added and removed declarations,
-// or else an added comment and the added and removed names, or else it quotes the first
-// added or removed line. It appends the numbers of added and removed lines.
+// difference describes an edit that replaced the text in old by the text in now. If one line
+// changed, it describes the change of the line. Otherwise it lists the added and removed
+// declarations, or else an added comment and the added and removed names, or else it quotes the
+// first added or removed line. It appends the numbers of added and removed lines.
 func difference(path, old, now string) string {
 	gone, came := linesBut(old, lineSet(now)), linesBut(now, lineSet(old))
 	size := fmt.Sprintf("+%d −%d lines", len(came), len(gone))
@@ -391,8 +391,9 @@ func declaration(line string) string {
 	return word + " " + receiver + name
 }
 
-// testCase returns the keyword and the name of a test in JavaScript, such as it "adds two
-// numbers", or an empty string. word is the first word of rest.
+// testCase returns the keyword and the name of a test in JavaScript, such as: it "adds two
+// numbers". For any other line it returns an empty string. The parameter word is the first word of
+// rest.
 func testCase(rest, word string) string {
 	if word != "describe" && word != "it" && word != "test" {
 		return ""

@@ -77,8 +77,8 @@ func run(s string, i int, c class) int {
 	return n
 }
 
-// gather returns the end of the run of bytes of the classes c at i, at most to, and the
-// classes of the bytes in the run.
+// gather returns the end of the run of bytes of the classes c at i, and the classes of the bytes in
+// the run. The run ends at the offset in to at the latest.
 func gather(s string, i, to int, c class) (end int, seen class) {
 	for ; i < to && classes[s[i]]&c != 0; i++ {
 		seen |= classes[s[i]]

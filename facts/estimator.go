@@ -11,9 +11,9 @@ import (
 // An estimator is the state of one [Estimate].
 type estimator struct {
 	pieces      []Piece
-	ages        []int32 // of each piece, to the end, in tokens
-	calls       []int32 // of each piece, calls up to it
-	paths       []int32 // of each piece, index of the file plus one
+	ages        []int32 // by piece: its distance from the end, in tokens
+	calls       []int32 // by piece: number of calls up to it
+	paths       []int32 // by piece: index of its file plus one
 	wordWeights [][]wordWeights
 	need        *Need
 	names       []nameState
@@ -257,8 +257,9 @@ func (e *estimator) countLine(i, k int) {
 	}
 }
 
-// since returns the number of calls since a name was last in the arguments of a call, or
-// never. callCount is the number of all calls.
+// since returns the number of calls since a name was last in the arguments of a call. It returns
+// the constant never if it was in none. The parameter asked is the number of the call from which it
+// counts back.
 func (n *nameState) since(asked int32) int32 {
 	if n.lastCall < 0 {
 		return never
@@ -335,9 +336,9 @@ func testStem(path string) string {
 	return strings.TrimPrefix(name, "test_")
 }
 
-// relate finds for each name the most other hot names in a line with it, the largest asked
-// weight of its lines, and the best rank of its files. For each file it counts the lines
-// that were read and those of them that a call repeated.
+// relate finds three values for each name: the largest number of other hot names in a line with it,
+// the largest asked weight of its lines, and the best rank of its files. For each file it counts
+// the lines that were read, and how many of these a call repeated.
 func (e *estimator) relate() {
 	for i := range e.pieces {
 		p, ids := &e.pieces[i], e.need.Marks[i]

@@ -304,7 +304,8 @@ func (x *extractor) readReport(i int, said string) {
 	}
 }
 
-// subject returns the pattern, path, query or arguments of a call, in this order.
+// subject returns the pattern of a call, or else its path, or else its query, or else its
+// arguments.
 func (x *extractor) subject(c transcript.ToolCall) string {
 	in := gjson.ParseBytes(c.Input)
 	switch {
@@ -476,10 +477,10 @@ func (x *extractor) resolve(i int, key, subject string) {
 	})
 }
 
-// covers reports whether the success of a command with the key key means that the command
-// with the key other would succeed too: the keys are equal, one is the other behind a
-// wrapper, or key runs the same program on less specific operands. allTestsKey covers all
-// keys of tests.
+// covers reports whether the success of a command means that another command would succeed too. The
+// keys of the two are in key and other. It does if the keys are equal, if other is the same command
+// behind a wrapper, or if key runs the same program on less specific operands. allTestsKey covers
+// all keys of tests.
 func covers(key, other string) bool {
 	if key == other || key == allTestsKey && strings.Contains(other, "test") && !strings.HasPrefix(other, "edit ") {
 		return true

@@ -111,7 +111,8 @@ var kinds = lazy.Value[map[Kind]uint8]{Make: func() map[Kind]uint8 {
 // rarityBin returns the bin of a sum of word weights, see wordWeights.
 func rarityBin(v int32) uint8 { return bins.Of(v, 1, 5, 9, 13, 17, 25) }
 
-// partBin returns the bin of the share that v is of the sum of all word weights of a line.
+// partBin returns the bin of a share: v is a sum of word weights of a line, and the parameter of is
+// the sum of all word weights of the line.
 func partBin(v, of int32) uint8 { return bins.Of(100*v/max(of, 1), 1, 15, 30, 45, 60, 80) }
 
 // callsBin returns the bin of a distance from the end of the conversation, in calls.
@@ -190,9 +191,9 @@ func (e *estimator) fileFeatures(i int) fileFeatures {
 	return r
 }
 
-// elsewhere returns the bin of the other sources that have a line: 0 for none of edits,
-// searches, outputs and reports of edits, 1 to 4 for one of them, and 5 for several. s is
-// the source of the line's home, from has all its sources.
+// elsewhere returns the bin of the other sources that have a line: 0 for none of edits, searches,
+// outputs and reports of edits, 1 to 4 for one of them, and 5 for several. The source s is that of
+// the line's home; the set from has all sources of the line.
 func elsewhere(s source, from sourceSet) uint8 {
 	r := uint8(0)
 	for i, t := range [...]source{sourceEdit, sourceSearch, sourceOutput, sourceEdited} {

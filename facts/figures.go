@@ -99,12 +99,12 @@ func numberAt(s string, i int) numeral {
 	return n
 }
 
-// maxGroupBytes is the most bytes of the groups of thousands after the first digits of a
-// number. Longer groups are a list of numbers.
+// maxGroupBytes is the largest number of bytes that the groups of thousands after the first digits
+// of a number may have. Longer groups are a list of numbers.
 const maxGroupBytes = 20
 
-// group extends the number by groups of a separator and three digits, if there are at
-// least least groups.
+// group extends the number by groups of a separator and three digits, if there are at least as many
+// groups as the parameter least says.
 func (n *numeral) group(s string, separator byte, least int) {
 	end := n.end
 	for end < len(s) && end-n.end <= maxGroupBytes && s[end] == separator && run(s, end+1, decimal) == 3 {
@@ -342,8 +342,8 @@ func dateEnd(s string, i int) int {
 	return end
 }
 
-// timeEnd returns the offset after a time of the day such as 10:30, 10:30:00.123Z
-// or 10:30:00+02:00 at i, or i.
+// timeEnd returns the offset after a time of the day such as 10:30, 10:30:00.123Z or 10:30:00+02:00
+// that begins at i. It returns i if there is none.
 func timeEnd(s string, i int) int {
 	if !twoDigits(s, i) || !stands(s, i+2, ':') || !twoDigits(s, i+3) {
 		return i
@@ -373,7 +373,8 @@ func timeEnd(s string, i int) int {
 	return end
 }
 
-// logDateEnd returns the offset after a date such as 05/Mar/2024 at i, or i.
+// logDateEnd returns the offset after a date such as 05/Mar/2024 that begins at i. It returns i if
+// there is none.
 func logDateEnd(s string, i int) int {
 	if i+11 <= len(s) && s[i+2] == '/' && s[i+6] == '/' && twoDigits(s, i) && consists(s[i+3:i+6], letters) && run(s, i+7, decimal) == 4 {
 		return i + 11
@@ -381,8 +382,8 @@ func logDateEnd(s string, i int) int {
 	return i
 }
 
-// zoneEnd returns the offset after a time zone such as +0100, whose digits begin at i,
-// or i. A space and a digit must be before its sign.
+// zoneEnd returns the offset after a time zone such as +0100, whose digits begin at i. It returns i
+// if there is none. The sign must follow a digit and a space.
 func zoneEnd(s string, i int) int {
 	if i > 2 && (s[i-1] == '+' || s[i-1] == '-') && s[i-2] == ' ' && is(s, i-3, decimal) && s[i] < '2' && run(s, i, decimal) == 4 {
 		return i + 4

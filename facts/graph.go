@@ -144,7 +144,7 @@ func (g *Graph) Call(id string) CallStanding {
 	return CallStanding{State: StateCurrent}
 }
 
-// addCall adds a call and returns its index. An id that occurs twice is of no call.
+// addCall adds a call and returns its index. An id that occurs twice identifies no call.
 func (g *Graph) addCall(ref Position) int {
 	k := len(g.calls)
 	g.calls = append(g.calls, graphCall{ref: ref, standing: CallStanding{State: StateCurrent}})
@@ -156,7 +156,8 @@ func (g *Graph) addCall(ref Position) int {
 	return k
 }
 
-// supersede records that call by superseded the earlier call k, unless another did before.
+// supersede records that the call with the index by superseded the earlier call k. It changes
+// nothing if another call has already superseded k.
 func (g *Graph) supersede(k, by int, state Validity, about string, part bool) {
 	c := &g.calls[k]
 	if k >= by || c.standing.State != StateCurrent {

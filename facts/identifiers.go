@@ -46,7 +46,7 @@ type Identifier struct {
 // end-to-end, and calls such as console.log.
 func Each(text string, f func(id Identifier, at int)) { identifiers(text, false, f) }
 
-// identifiers implements Each. With words set it also reports words of kindWord.
+// identifiers implements Each. If words is true, it also reports words of kindWord.
 func identifiers(text string, words bool, f finding) {
 	s := finder{text: text, words: words}
 	for i := 0; i < len(text); {
@@ -199,9 +199,9 @@ func rangeDots(text string, from, to int) (end, next int) {
 	return end, next
 }
 
-// pathStart returns the offset where a path begins whose first word is at from. A slash,
-// ~/, @ or the dot of a hidden file before the word belongs to the path. The bytes from
-// head to from are of the same run.
+// pathStart returns the offset where a path begins whose first word is at from. A slash, ~/, @ or
+// the dot of a hidden file before the word belongs to the path. The run that contains the word
+// begins at the offset head.
 func (s *finder) pathStart(head, from int) int {
 	if from == head {
 		return from
@@ -304,9 +304,8 @@ func releaseName(w string) int {
 	return 0
 }
 
-// contextLine returns the length of the file name before a line number in the form in
-// which grep prints the lines around a hit: pool.go-17-. It returns 0 if w has not this
-// form.
+// contextLine returns the length of the file name before a line number in the form in which grep
+// prints the lines around a hit: pool.go-17-. It returns 0 if w does not have this form.
 func contextLine(w string) int {
 	at := strings.LastIndexByte(w, '-')
 	if at < 3 || at+1 == len(w) || !consists(w[at+1:], decimal) || !isFile(w[strings.LastIndexByte(w[:at], '/')+1:at]) {
@@ -315,8 +314,8 @@ func contextLine(w string) int {
 	return at
 }
 
-// fileStart returns the offset where the name of a file begins: one before from if a dot
-// is there, as in .gitignore.
+// fileStart returns the offset where the name of a file begins. This is the offset from or, if a
+// dot is before it as in .gitignore, the offset of the dot.
 func (s *finder) fileStart(root, from int) int {
 	if root < from && s.text[from-1] == '.' {
 		return from - 1

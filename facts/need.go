@@ -17,8 +17,8 @@ type NameNeed struct {
 
 // A LineNeed is a line of a conversation.
 type LineNeed struct {
-	// Copy is equal for lines with the same text when copied, counted from 1
-	// in the order of their first. It is 0 for a line that is too short to be
+	// Copy is a number that lines share if a copy of them would have the same text. Numbers begin
+	// with 1 and follow the order of first occurrences. Copy is 0 for a line that is too short to be
 	// copied.
 	Copy int32
 
@@ -63,8 +63,8 @@ func (e *estimator) judgeNames(m *Model) {
 	}
 }
 
-// judgeLines computes the chance of each different line once, from the features of one
-// occurrence: the last one in a file, or else the last one.
+// judgeLines computes the chance of each different line once, from the features of its last
+// occurrence in a file or, if it is in no file, of its last occurrence.
 func (e *estimator) judgeLines(m *Model) {
 	at := make([][]int32, len(e.pieces)) // by piece, the indexes in e.copies of the lines that it is the home of
 	for c := range e.copies {

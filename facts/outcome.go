@@ -174,8 +174,8 @@ func (s *outputLines) line(line string, n int) {
 	}
 }
 
-// fail records line number n if it reports a failure. counts says that the line counts
-// failures other than zero.
+// fail records line number n if it reports a failure. If counts is true, the line counts one
+// failure or more.
 func (s *outputLines) fail(line string, n int, counts bool) {
 	rank, fails := failing(line)
 	if rank < 2 && counts && line[0] != '[' {
@@ -408,8 +408,8 @@ var failedWord = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	return map[string]bool{"failed": true, "failing": true, "fail": true, "errors": true, "error": true, "failures": true}
 }}
 
-// isTotal reports whether a line has the totals of a run. count is the number that counted
-// found in it, or empty.
+// isTotal reports whether a line has the totals of a run. The text in count is the number that the
+// function counted found in the line, or empty.
 func isTotal(line, count string) bool {
 	for _, h := range totalsBy.Get()[line[0]] {
 		if strings.HasPrefix(line, h) {

@@ -20,7 +20,7 @@ const (
 	maxHeard       = 5
 )
 
-// person reads said, the text of a user message.
+// person adds the facts of a user message with the text in said.
 func (x *extractor) person(i int, said string) {
 	if said = transcript.Words(said); said == "" {
 		return
@@ -168,8 +168,8 @@ func agrees(said string) bool {
 var choice = phrasesOf(`yes|y|yep|yeah|no|nope|ok|okay|sure|option|both|neither|the first|the second|first|second|all|none|only|please|exactly|correct|i confirm
 	confirm|1|2|3|4|5|a|b|c|just`)
 
-// reply reads said, text of the assistant. last reports whether it is the last reply
-// before a user message: only that one asks questions and announces steps.
+// reply adds the facts of a text of the assistant. If last is true, this is the last reply before a
+// user message. Only the last reply asks questions and announces steps.
 func (x *extractor) reply(i int, said string, last bool) {
 	list := sentences(said)
 	if strings.TrimSpace(said) != "" {
@@ -207,8 +207,8 @@ func (x *extractor) reply(i int, said string, last bool) {
 	}
 }
 
-// reportedKey is the key of an error that a user reported. A reply without a question,
-// after edits, counts as its success.
+// reportedKey is the key of an error that a user reported. The error counts as resolved when files
+// were edited and a reply after that asks no question.
 const reportedKey = "\x00reported"
 
 // resolveReported resolves the errors that a user reported if files were edited since.

@@ -234,10 +234,11 @@ func searchPrefix(line string) int {
 	return 0
 }
 
-// excerptEnd returns the offset where the excerpt around an identifier ends on one side:
-// at the far end of the nearest word in s[from:to]. With step -1 the identifier begins at
-// to and the excerpt grows to the left; with step 1 it ends at from and grows to the right.
-// Without a word within maxBeside bytes the excerpt ends at the identifier.
+// excerptEnd returns the offset where the excerpt around an identifier ends on one side: at the far
+// end of the nearest word in s[from:to]. If step is -1, the identifier begins at the offset to, and
+// the excerpt grows to the left. If step is 1, the identifier ends at the offset from, and the
+// excerpt grows to the right. Without a word within maxBeside bytes the excerpt ends at the
+// identifier.
 func excerptEnd(s string, from, to, step int) int {
 	i, end := from, to
 	if step < 0 {

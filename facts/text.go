@@ -16,8 +16,8 @@ const (
 	shortRunes    = 120
 )
 
-// cutAtSentence returns s on one line, cut to at most n runes. If a sentence ends in the
-// second half of the rest, it cuts after that sentence.
+// cutAtSentence returns s on one line, cut to at most n runes. If a sentence ends in the second
+// half of the cut text, the text ends with that sentence.
 func cutAtSentence(s string, n int) string {
 	said := text.Line(strings.ReplaceAll(s, "**", ""), n)
 	if !strings.HasSuffix(said, text.Ellipsis) {
@@ -131,7 +131,7 @@ func continuesLine(line, next string) bool {
 		('a' <= c && c <= 'z' || c == '`' || c == '(')
 }
 
-// parseLine parses a line of Markdown into a sentence without its marks.
+// parseLine parses a line of Markdown into a sentence without Markdown markup.
 func parseLine(line string) sentence {
 	var s sentence
 	if h := strings.TrimLeft(line, "#"); h != line && len(line)-len(h) <= 6 && strings.HasPrefix(h, " ") {

@@ -88,7 +88,7 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 	return false
 }
 
-// set records that a tool keeps the list, and drops a list from prose.
+// set records that a tool keeps the task list, and drops a check list that came from a reply.
 func (t *todos) set(i int, call string) {
 	if !t.tool {
 		t.list = nil

@@ -199,7 +199,8 @@ func (w *graphBuilder) fail(k int, key, said string) {
 	w.open = latest(append(w.open, failed{k, node, key}))
 }
 
-// resolve resolves the open failures whose keys the key of a success of call k covers.
+// resolve resolves open failures because call k succeeded: those with a key that the key of the
+// call covers, see covers.
 func (w *graphBuilder) resolve(k int, key, about string) {
 	w.open = slices.DeleteFunc(w.open, func(f failed) bool {
 		if !covers(key, f.key) {

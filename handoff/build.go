@@ -108,8 +108,8 @@ func (b *builder) header() {
 	}
 }
 
-// once returns the texts that are not empty, cleaned and without duplicates. It
-// returns nil for nil.
+// once returns the texts that are not empty, cleaned and without duplicates. For a nil list it
+// returns nil.
 func once(texts []string) []string {
 	if texts == nil {
 		return nil

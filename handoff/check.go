@@ -61,7 +61,7 @@ func (c *checker) warn(r HonestyRule, s Section, entry, text string) {
 	c.found = append(c.found, Finding{r, s, entry, text, false})
 }
 
-// hasBoundary reports whether a boundary of the packet names name.
+// hasBoundary reports whether a boundary of the packet contains a name.
 func (c *checker) hasBoundary(name string) bool { return names(c.boundaries, key(name)) }
 
 func (c *checker) read() {

@@ -62,7 +62,7 @@ func namePart(s string) string {
 	return strings.Trim(b.String(), "_")
 }
 
-// base returns the ASCII letter for a letter with a diacritic, or r.
+// base returns the ASCII letter for a letter with a diacritic. It returns any other r unchanged.
 func base(r rune) rune {
 	if r < 0x80 {
 		return r

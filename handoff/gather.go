@@ -25,8 +25,8 @@ const (
 // longer one is cut, and the packet names the command that recalls all of it.
 const mostCorrection = 4000
 
-// sources sets the field Sources of in: the files that were read, the commands that ran,
-// and the pages that were only mentioned.
+// sources sets in.Sources: the files that were read, the commands that ran, and the pages that were
+// only mentioned.
 func (h *History) sources(in *Input) {
 	var list []Source
 	for i := range h.Facts {
@@ -81,9 +81,9 @@ func (h *History) sources(in *Input) {
 	}
 }
 
-// inherited returns the set of texts that list adds for h.Base, the packet with which
-// the session began. Callers skip entries of the contract that are in this set, because
-// the input already has them from the packet.
+// inherited returns a set of texts of h.Base, the packet with which the session began. The function
+// list adds these texts. Callers skip entries of the contract that are in this set, because the
+// input already has them from the packet.
 func (h *History) inherited(list func(b *Packet, add func(string))) map[string]bool {
 	had := make(map[string]bool)
 	if h.Base != nil {
@@ -116,8 +116,8 @@ func sourceType(subject string) string {
 	return "query"
 }
 
-// claims sets the field Inferred of in to the agent's statements and decisions, and the
-// field Decisions to the user's decisions and those of the contract.
+// claims sets in.Inferred to the agent's statements and decisions, and in.Decisions to the user's
+// decisions and those of the contract.
 func (h *History) claims(in *Input) {
 	var said []Claim
 	for i := range h.Facts {
@@ -192,7 +192,7 @@ func lastLine(s string) string {
 	return ""
 }
 
-// questions sets the field Questions of in to unanswered questions and unresolved errors.
+// questions sets in.Questions to unanswered questions and unresolved errors.
 func (h *History) questions(in *Input) {
 	for i := range h.Facts {
 		f := &h.Facts[i]
@@ -222,8 +222,8 @@ func (h *History) questions(in *Input) {
 	}
 }
 
-// corrections sets the field Corrections of in to the user's corrections of how the agent
-// works, word for word, and those of the contract.
+// corrections sets in.Corrections to the user's corrections of how the agent works, word for word,
+// and those of the contract.
 func (h *History) corrections(in *Input) {
 	for i := h.First; i < len(h.Known); i++ {
 		if !h.Known[i].Corrects {
@@ -255,7 +255,7 @@ func (h *History) corrections(in *Input) {
 	}
 }
 
-// work sets the completed work, the remaining work and the artifacts of in.
+// work sets in.Done, the completed work, in.Remaining and in.Artifacts.
 func (h *History) work(in *Input) {
 	committed := -1
 	changes := make(map[string][]string)
@@ -310,8 +310,8 @@ func fileType(name string) string {
 	return "file"
 }
 
-// window adds entries to in for pinned blocks, for blocks out of the window, and for
-// stubs.
+// window adds entries for pinned blocks, for blocks out of the window, and for stubs to the input
+// in.
 func (h *History) window(in *Input) {
 	var out []Out
 	stubs := 0

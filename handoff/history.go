@@ -66,7 +66,7 @@ func (h *History) Input() *Input {
 	return in
 }
 
-// inherit copies the entries of h.Base, the packet with which the session began, to in.
+// inherit copies the entries of h.Base, the packet with which the session began, to the input in.
 func (h *History) inherit(in *Input) {
 	b := h.Base
 	in.Goal, in.State, in.Intent, in.Permalink = b.Goal, b.State, b.Intent, b.Permalink
@@ -78,8 +78,7 @@ func (h *History) inherit(in *Input) {
 	in.Next, in.Notes = b.Next, b.Notes
 }
 
-// aim sets the goal, the state, the next action and the intent of in. The intent comes
-// from the user's last request.
+// aim sets in.Goal, in.State, in.Next and in.Intent. The intent comes from the user's last request.
 func (h *History) aim(in *Input) {
 	if len(h.Facts) > 0 {
 		in.Goal = cmp.Or(in.Goal, h.Goal)
@@ -126,8 +125,8 @@ func (h *History) intentOf(got *intent.Intent, block int) Aim {
 	return to
 }
 
-// last returns the last n entries of a list. If it leaves entries out, last adds their
-// number to the context to preserve; what names the entries in that sentence.
+// last returns the last n entries of a list. If it leaves entries out, last adds a sentence with
+// their number to the context to preserve. The sentence calls them by the text in what.
 func last[T any](in *Input, list []T, n int, what string) []T {
 	if len(list) <= n {
 		return list
@@ -154,7 +153,7 @@ func newest[T any](list []T, key func(T) string) []T {
 	return kept
 }
 
-// Evidence returns the evidence for [Check]: the entries of in and the reasoning of the
+// Evidence returns the evidence for [Check]: the entries of the input in, and the reasoning of the
 // session's models.
 func (h *History) Evidence(in *Input) *Evidence {
 	ev := &Evidence{

@@ -136,7 +136,8 @@ func (d decoder) intent(in *Aim) error {
 	return d.fields(intentFields, in.texts(), lists)
 }
 
-// fields reads an object whose members are the texts of fields, and others.
+// fields reads an object with two kinds of members. The members with the keys of fields are texts,
+// which it stores in texts. The map others has functions that read the other members.
 func (d decoder) fields(fields []field, texts []*string, others map[string]func() error) error {
 	members := make(map[string]func() error, len(fields)+len(others))
 	var required []string
@@ -151,8 +152,8 @@ func (d decoder) fields(fields []field, texts []*string, others map[string]func(
 	return d.object(members, required)
 }
 
-// object reads an object. It fails if the object has a key that is not in
-// members, or lacks a key of required.
+// object reads an object. The map members has for each allowed key the function that reads its
+// value. It fails for any other key, and if a key in the list required is missing.
 func (d decoder) object(members map[string]func() error, required []string) error {
 	at := d.Offset()
 	if d.Kind() != rawjson.Object {

@@ -68,7 +68,7 @@ type body struct {
 	lines []string
 }
 
-// errorf returns a [*transcript.SyntaxError] about the line with number line.
+// errorf returns a [*transcript.SyntaxError] about a line, given by its number.
 func (r *reader) errorf(line int, field, hint, format string, args ...any) error {
 	return &transcript.SyntaxError{
 		Name: r.name, Line: line, Field: field, Text: fmt.Sprintf(format, args...), Hint: hint,
@@ -171,8 +171,8 @@ var publishedNone = map[Section]string{
 	sectionArtifacts: "No files produced this session.",
 }
 
-// says reports whether the whole body is one of texts. Without texts it reports
-// whether the body is empty.
+// says reports whether the whole body is one of the given texts. Without texts it reports whether
+// the body is empty.
 func (b *body) says(texts ...string) bool {
 	all := strings.Trim(strings.Join(b.lines, "\n"), "\n")
 	for _, t := range texts {

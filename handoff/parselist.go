@@ -91,9 +91,9 @@ func (r *reader) unlabeled(it *item, title, indent string, fields []field) error
 	return r.errorf(it.line, title, hint, "%s has no label that belongs here", quote(it.lines[0]))
 }
 
-// labels reads items that begin with the labels of fields or more, each label at
-// most once. It stores the texts of fields in texts, and calls further with the
-// index for items of more; further may be nil if more is empty.
+// labels reads items that begin with labels, each label at most once. For a label of one of the
+// given fields, it stores the text in texts. For a label of a field in the list more, it calls the
+// function further with the index in that list. The function may be nil if more is empty.
 func (r *reader) labels(
 	its []*item, at int, title, indent string, fields, more []field, texts []*string, further func(i int, it *item, s string) error,
 ) error {

@@ -175,8 +175,8 @@ var layouts = [...]layout{
 	}},
 }
 
-// textRow returns the row of an entry that is a single text, in the form that a
-// list gives.
+// textRow returns the row of an entry that is a single text, as the method row of a list returns
+// it.
 func textRow(s *string) []*string { return []*string{s} }
 
 // A list gives access to the entries of a section as rows of texts.

@@ -28,8 +28,8 @@ func encode(s string) string {
 	return b.String()
 }
 
-// mustEncode reports whether character r, which rest follows, needs a reference.
-// If edge is true, r is the first or the last character of the text.
+// mustEncode reports whether encode must replace the character r by a reference. The text after r
+// is in rest. If edge is true, r is the first or the last character of the text.
 func mustEncode(r rune, rest string, edge bool) bool {
 	switch r {
 	case '\n':
@@ -61,10 +61,10 @@ func decode(s string) string {
 	})
 }
 
-// A guard protects lines of a text that a reader would take for Markdown, such as
-// a heading: it puts a backslash before a line that matches line. A line that
-// already begins with such backslashes gets one more. The field guarded matches
-// lines from which a backslash is removed when they are read.
+// A guard protects lines of a text that a reader would take for Markdown, such as a heading: it
+// puts a backslash before each line that matches the field line. A line that already begins with
+// such backslashes gets one more. The field guarded matches lines from which a backslash is removed
+// when they are read.
 type guard struct{ line, guarded *lazy.Pattern }
 
 var (
@@ -150,7 +150,8 @@ func cellOut(s string) string {
 // backslashes matches a pipe and the backslashes before it.
 var backslashes = lazy.Regexp(`\\+\|`)
 
-// cellIn reads a cell in which [cells] has already restored the pipes.
+// cellIn reads the text of a cell. The function cells has already removed the backslashes before
+// the pipes.
 func cellIn(s string) string {
 	return decode(strings.ReplaceAll(strings.Trim(s, " \t"), lineOut, "\n"))
 }

@@ -15,10 +15,10 @@ type act struct {
 	body int // first token after the opener, where the object may begin
 	slot Slot
 
-	reads string // a misspelled first word, which is read as the opener in as; or empty
+	reads string // a misspelled first word, or empty; the field as has the opener for which it is taken
 	as    string
 	thing string // the noun that changed the verb, such as "plan" in "write a plan"; or empty
-	from  int    // first token of the phrase of that noun; the phrase ends before to
+	from  int    // first token of the phrase of that noun; the phrase ends before the token in the field to
 
 	unknown string // the verb after "can you" or "please", if it is no known opener
 	passive int    // the token after the subject of a passive: "this text must be translated"; or 0
@@ -26,8 +26,8 @@ type act struct {
 	tail    int // the token of a particle that stands after the object, or 0
 }
 
-// recognize returns the request that begins at token i. start says that a sentence begins there:
-// then recognize also accepts words that may be nouns, and words with a typing error.
+// recognize returns the request that begins at token i. If start is true, a sentence begins there,
+// and recognize also accepts words that may be nouns, and words with a typing error.
 func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if i >= end {
 		return act{}, false

@@ -10,7 +10,8 @@ import (
 // reach is the greatest distance, in bytes, from a negating word to the marker that it denies.
 const reach = 12
 
-// collect adds the marking m to each phrase of a list, which is separated by ", ".
+// collect adds the marking m to each phrase of a list. The phrases of the list are separated by a
+// comma and a space.
 func collect(all map[string][]marking, list string, m marking) {
 	for p := range strings.SplitSeq(list, ", ") {
 		all[p] = append(all[p], m)
@@ -96,7 +97,8 @@ func (c *compiler) term(i, n int) bool {
 var works = lazy.Words(`and but yet or answer look tone style level way manner detail details language terms example examples steps step version pass check fix intro
 	response reply read-through sketch draft breakdown walk-through wording voice audience list-of pitch write-up writeup job estimate search study test tests`)
 
-// value returns the text and the offsets of the tokens from from to before to.
+// value returns the text and the offsets of a range of tokens. The range ends before the token with
+// the index to.
 func (c *compiler) value(from, to int) Phrase {
 	v := Phrase{Start: c.tokens[from].start, End: c.tokens[to-1].end}
 	v.Text = c.span(v.Start, v.End)

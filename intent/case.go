@@ -20,7 +20,7 @@ type Case struct {
 // A Report counts how many of some cases were compiled as expected.
 type Report struct {
 	Cases     int
-	Verbs     int  // cases with the right verb, passing through included
+	Verbs     int  // cases with the right verb, or that rightly pass through
 	Slots     Hits // over all cases
 	Values    int  // filled slots for which the case has values
 	Exact     int  // of Values, those with exactly the expected values

@@ -101,8 +101,8 @@ func (c *compiler) chatReason() PassReason {
 }
 
 // reread returns the requests of a prompt for which the table of weights decided on another verb
-// than the rules: the first one has the verb j.verb. It is another request of the prompt that
-// has this verb, or else the clause of the token that speaks most for it.
+// than the rules: the first of them has the verb j.verb. If no other request of the prompt has this
+// verb, the clause with the token j.at, which speaks most for the verb, becomes the first request.
 func (c *compiler) reread(f *finding, j judgment) []part {
 	for k, p := range f.parts {
 		if k > 0 && p.act.verb == j.verb {
@@ -173,7 +173,7 @@ func trimmed(tokens []token) []token {
 	return tokens
 }
 
-// look scans the text; of a text longer than limit, the beginning and the end.
+// look scans the text. If the text is longer than limit, it scans only the beginning and the end.
 func (c *compiler) look(limit int) {
 	n, from := len(c.text), c.wrapped()
 	if n-from <= limit {
@@ -290,7 +290,7 @@ type part struct {
 	lead  []clause // the clauses before the request
 	trail []clause // the clauses after the request
 	weak  bool     // guessed from a statement
-	blind bool     // no rule found a request: the longest clause is read as explain
+	blind bool     // no rule found a request: the longest clause becomes a request with the verb explain
 
 	judged bool // the table gave the request another verb than the rules
 }
@@ -459,7 +459,7 @@ func (c *compiler) choice(cl clause) bool {
 	return false
 }
 
-// compile fills the fields of in from the requests.
+// compile fills the fields of the intent in, from the requests.
 func (c *compiler) compile(in *Intent, parts []part) {
 	p := parts[0]
 	in.Verb, in.Form = p.act.verb, p.act.form

@@ -59,9 +59,8 @@ func (d *differ) one(field, before, after string) {
 	}
 }
 
-// objects compares the object of the verb before with that of the verb after. The field of the
-// difference is the object slot of the verb after, or of the verb before if there is no verb
-// after.
+// objects adds a difference if the two intents have different objects. The field of the difference
+// is the object slot of the later verb, or that of the earlier verb if the later intent has none.
 func (d *differ) objects(before, after *Intent) {
 	was, is := objectOf(before), objectOf(after)
 	switch {
@@ -79,8 +78,8 @@ func objectOf(in *Intent) string {
 	return in.Slots[in.Verb.object()][0].Text
 }
 
-// sets adds a difference for each element of before that after lacks, and then for each element
-// that is new in after.
+// sets adds a difference for each element that is only in the list before, and then for each
+// element that is only in the list after.
 func (d *differ) sets(field string, before, after []string) {
 	for _, s := range before {
 		if !slices.Contains(after, s) {

@@ -26,7 +26,8 @@ type namer struct {
 	buf  []byte
 }
 
-// add passes on a feature: its kind, which is a letter or two, "=" and its parts.
+// add passes a feature to the reader. Its name is the kind, which is a letter or two, "=" and the
+// parts. The index of its token, or -1, is in at.
 func (n *namer) add(at int, kind string, parts ...string) {
 	if at >= len(n.tokens) {
 		at = -1
@@ -41,8 +42,8 @@ func (n *namer) add(at int, kind string, parts ...string) {
 	n.read(n.buf, at)
 }
 
-// features passes the features of a prompt to read. The names are those of weights.txt. Their
-// first letters are the kind:
+// features passes each feature of a prompt to the function read. The names are those of
+// weights.txt. Their first letters are the kind:
 //
 //	f, q    how the prompt, and how the first request, begins: one word or two
 //	        (1, 2), the class of the first (c), the article or pronoun after it (d),

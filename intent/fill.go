@@ -466,7 +466,8 @@ func (f *filling) joined(i, start, end int) bool {
 	return glue(i-1) || glue(i+1)
 }
 
-// run puts the tokens from i to before end in slot, and in another slot after each marker.
+// run splits the tokens from i to before end at the markers. It puts the tokens before the first
+// marker into the given slot, and the tokens after each marker into the marker's slot.
 func (f *filling) run(i, end int, slot Slot) {
 	table, start, object := markers.Get()[f.act.verb], i, ""
 	head := slot == ""
@@ -533,8 +534,9 @@ func (f *filling) leads(m marker) bool {
 	return m.only || f.act.verb == Create || f.act.verb == Transform
 }
 
-// rest returns the slot of the words after a marker that is itself the whole value of slot s:
-// the object slot if that is still empty, or no slot.
+// rest returns the slot of the words after a marker that is itself the whole value of slot s. If
+// that value is the depth of an explanation without an object, the words are the object. Otherwise
+// they have no slot.
 func (f *filling) rest(s Slot) Slot {
 	if f.open() && f.pronoun == "" && f.act.verb == Explain && s == slotDepth {
 		return slotTarget
@@ -542,7 +544,8 @@ func (f *filling) rest(s Slot) Slot {
 	return ""
 }
 
-// marker returns the marker at token i whose condition holds, and its number of tokens, or 0.
+// marker returns the marker at token i whose condition holds, and its number of tokens. The number
+// is 0 if there is no such marker.
 func (f *filling) marker(table phrases[[]marker], i, end int, head bool, object string) (marker, int) {
 	list, n := table.at(f.tokens[i:end])
 	for _, m := range list {
@@ -640,8 +643,8 @@ func (f *filling) loose(i, end int) Slot {
 	return ""
 }
 
-// clause fills slots from a clause that makes no request. lead tells that the clause stands
-// before the request.
+// clause fills slots from a clause that makes no request. If lead is true, the clause stands before
+// the request.
 func (f *filling) clause(cl clause, lead bool) {
 	if s, ok := f.label(cl.from); ok {
 		f.put(s, cl.from, cl.to)
@@ -665,8 +668,8 @@ func (f *filling) clause(cl clause, lead bool) {
 	}
 }
 
-// instructs reports whether the words at token i, after a repair, say how to do the work: "keep
-// it concise" is no symptom, and fix has no slot for it.
+// instructs reports whether the words at token i, after a repair, say how to do the work. For
+// example, "keep it concise" is no symptom, and the verb fix has no slot for it.
 func (f *filling) instructs(i int, lead bool) bool {
 	_, n := negations.Get().at(f.tokens[i:])
 	return f.act.verb == Fix && !lead && (n > 0 || f.is(i, "keep", "leave", "use", "only", "be"))
@@ -706,8 +709,8 @@ func (f *filling) begin(cl clause, i int, lead bool) Slot {
 	return ""
 }
 
-// options extends the options by clause cl if a colon stands between them. It returns the slot
-// in which any other clause about a choice begins.
+// options extends the list of options by clause cl if a colon stands between them. For any other
+// clause about a choice it returns the slot in which the clause begins.
 func (f *filling) options(cl clause, i int) Slot {
 	v := f.slots[slotOptions]
 	if cl.from == 0 || f.tokens[cl.from-1].kind != colon || len(v) == 0 || v[0].End > f.tokens[cl.from].start {
@@ -783,8 +786,8 @@ func (f *filling) attached(end int) int {
 	return len(f.tokens)
 }
 
-// block returns where an attached text ends: after the literal or heading if it begins with one,
-// or else with the prompt.
+// block returns the token at which an attached text ends. If the text begins with a literal or a
+// heading, it ends after that. Otherwise it ends with the prompt.
 func (f *filling) block(at int) int {
 	for at < len(f.tokens)-1 && f.tokens[at].kind == line {
 		at++
@@ -844,8 +847,8 @@ func (f *filling) put(s Slot, from, to int) {
 	}
 }
 
-// trim returns the range without polite words, link words and punctuation at both ends, and
-// within the prompt.
+// trim returns a range of tokens without polite words, link words and punctuation at both ends. The
+// range does not exceed the prompt.
 func (f *filling) trim(from, to int) (int, int) {
 	to = min(to, len(f.tokens))
 	for from < to && (f.tokens[from].kind != word && f.tokens[from].kind != literal && (f.tokens[from].kind != mark || !f.closing(from)) ||

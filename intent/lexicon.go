@@ -141,7 +141,7 @@ var openers = lazy.Value[phrases[opener]]{Make: func() phrases[opener] {
 	return p.sorted()
 }}
 
-// things are nouns that change the verb: "write a plan" is plan, not create.
+// things are nouns that change the verb: "write a plan" has the verb plan, and not create.
 var things = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, words := range map[Verb]string{

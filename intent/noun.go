@@ -190,7 +190,7 @@ var particles = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 }}
 
 // particle returns the opener of a verb whose particle stands after the object, and the index of
-// the particle, or 0.
+// the particle. The index is 0 if there is no such verb.
 func (c *compiler) particle(at, end int) (opener, int) {
 	if !c.hasObject(at+1, end) && (at+1 >= end || c.tokens[at+1].kind != word || phraseEnds.Get()[c.tokens[at+1].low]) {
 		return opener{}, 0
@@ -208,7 +208,7 @@ func (c *compiler) particle(at, end int) (opener, int) {
 	return opener{}, 0
 }
 
-// occasionPlans are nouns of occasions: "handle the wedding" is plan, not fix.
+// occasionPlans are nouns of occasions: "handle the wedding" has the verb plan, and not fix.
 var occasionPlans = lazy.Words("party wedding trip move moving birthday event events meeting offsite retreat conference holiday vacation christmas dinner picnic barbecue reunion launch relocation renovation ceremony funeral anniversary journey tour visit")
 
 // faults are nouns for faults, such as bug or typo.
@@ -250,8 +250,8 @@ func (c *compiler) isFaultWord(i int, cl clause) bool {
 		c.is(i, "won't", "wont", "doesn't", "doesnt", "don't", "can't", "cannot", "isn't", "aren't") && !c.is(i+1, "matter", "care", "mind", "know", "need", "want")
 }
 
-// addRepair changes a first request that only asks for help to fix, if a clause before it says
-// that something does not work: "the tap drips, how do I stop it".
+// addRepair gives the first request the verb fix if it only asks for help, and if a clause before
+// it says that something does not work: "the tap drips, how do I stop it".
 func (c *compiler) addRepair(parts []part) {
 	p := &parts[0]
 	failing := false
@@ -275,8 +275,9 @@ func (c *compiler) addRepair(parts []part) {
 	}
 }
 
-// unknownCommand returns the request of a clause that begins with an unknown verb and an object. An
-// object with "a" is made (create), and one with "the" exists (transform).
+// unknownCommand returns the request of a clause that begins with an unknown verb and an object. If
+// the object begins with "a", the verb is create. If it begins with "the", the object exists, and
+// the verb is transform.
 func (c *compiler) unknownCommand(cl clause) (act, bool) {
 	at := c.skip(cl.from, cl.to)
 	if at+2 > cl.to-1 || c.tokens[at].kind != word || c.tokens[at+1].kind != word {

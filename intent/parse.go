@@ -143,8 +143,8 @@ func (p *parser) field(in *Intent, key string) (err error) {
 	return err
 }
 
-// agree checks that verb and pass_through agree and that the gaps are right, and adds gaps that
-// are not listed at all.
+// agree checks that the intent does not have both a verb and a reason to pass through, and that its
+// gaps are right. If the document lists no gaps, agree adds them.
 func (p *parser) agree(in *Intent, start int) error {
 	if in.Verb != "" && in.Pass != "" {
 		return p.Fail(start, "verb and pass_through are both set: remove one")
@@ -211,7 +211,7 @@ func (p *parser) slots(v Verb) (map[Slot][]Phrase, error) {
 	return slots, err
 }
 
-// name returns the verb for an error.
+// name returns the verb as the text of an error names it.
 func (v Verb) name() string {
 	if v == "" {
 		return "a prompt that passes through"
@@ -369,7 +369,7 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// oneOf reads a string that must be one of all.
+// oneOf reads a string that must be one of the values in all.
 func oneOf[T ~string](p *parser, all ...T) (T, error) {
 	at := p.Offset()
 	s, err := p.String()

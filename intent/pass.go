@@ -9,7 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// passLength is the most words of small talk or of a "go on".
+// passLength is the largest number of words of a prompt that can be small talk or only ask to go
+// on.
 const passLength = 24
 
 var (

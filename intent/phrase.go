@@ -58,8 +58,8 @@ func spellings(words []string) [][]string {
 	return all
 }
 
-// at returns the value of the longest phrase at the beginning of tokens, and its number of
-// words, or 0.
+// at returns the value of the longest phrase at the beginning of tokens, and its number of words.
+// The number is 0 if no phrase fits.
 func (p phrases[T]) at(tokens []token) (value T, n int) {
 	if len(tokens) == 0 || tokens[0].kind != word {
 		return value, 0

@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// resolve settles the parts of a request that depend on the words after its opener. It reports
+// resolve sets the fields of a request that depend on the words after its opener. It reports
 // whether there is a request at all.
 func (c *compiler) resolve(a *act, end int, start bool) bool {
 	switch a.how {
@@ -52,7 +52,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	return true
 }
 
-// resolvePlain resolves an opener that has no further rule, by its verb.
+// resolvePlain applies the rules of the verb to an opener that has no special rule.
 func (c *compiler) resolvePlain(a *act, end int) {
 	switch a.verb {
 	case Explain:
@@ -88,8 +88,8 @@ func (c *compiler) resolvePlain(a *act, end int) {
 // makers are verbs whose object may change the verb: "write a plan".
 var makers = lazy.Words("write draft create generate prepare produce compose develop design make set put come draw build whip send propose suggest outline organize devise assemble")
 
-// resolveExplain separates questions about known facts from questions that need an inspection
-// (analyze) and from choices (decide).
+// resolveExplain leaves the verb explain to questions about known facts. It gives questions that
+// need an inspection the verb analyze, and choices the verb decide.
 func (c *compiler) resolveExplain(a *act, end int) {
 	asks := a.form == formQuestion
 	switch {
@@ -111,7 +111,7 @@ func (c *compiler) resolveExplain(a *act, end int) {
 	}
 }
 
-// resolveCreate makes "write this as" a transform, and "prepare for" a plan.
+// resolveCreate gives "write this as" the verb transform, and "prepare for" the verb plan.
 func (c *compiler) resolveCreate(a *act) {
 	switch {
 	case c.is(a.at, "write") && c.is(a.body, "this", "it", "that", "these") && c.is(a.body+1, "as", "in"):
@@ -121,7 +121,7 @@ func (c *compiler) resolveCreate(a *act) {
 	}
 }
 
-// resolveTransform makes "put" and "set" a create, unless a word such as "into" names a
+// resolveTransform gives "put" and "set" the verb create, unless a word such as "into" names a
 // destination.
 func (c *compiler) resolveTransform(a *act, end int) {
 	switch {
@@ -131,8 +131,8 @@ func (c *compiler) resolveTransform(a *act, end int) {
 	}
 }
 
-// resolveAnalyze makes a search for faults that are to be repaired a fix, and "go over it with
-// me" an explain.
+// resolveAnalyze gives a search for faults that are to be repaired the verb fix, and "go over it
+// with me" the verb explain.
 func (c *compiler) resolveAnalyze(a *act, end int) {
 	switch {
 	case c.is(a.at, "go") && c.is(end-1, "me", "us") && c.is(end-2, "with"):
@@ -145,8 +145,8 @@ func (c *compiler) resolveAnalyze(a *act, end int) {
 	}
 }
 
-// resolveGive resolves "give" and "get" by their object: "give me a list", "give it a look",
-// "give this a formal tone", "get me started".
+// resolveGive chooses the verb of "give" and "get" by their object, as in "give me a list", "give
+// it a look", "give this a formal tone" and "get me started".
 func (c *compiler) resolveGive(a *act, end int) bool {
 	given := min(end, a.body+6)
 	k := c.anyOf(a.body+1, given, "a", "an")
@@ -163,7 +163,8 @@ func (c *compiler) resolveGive(a *act, end int) bool {
 	return true
 }
 
-// resolveDo makes a question with "do" or "have" a request for a thing: "could you do a card".
+// resolveDo turns a question with "do" or "have", such as "could you do a card", into a request for
+// a thing.
 func (c *compiler) resolveDo(a *act, end int) bool {
 	if !c.is(a.at, "do", "have") {
 		return false
@@ -178,8 +179,8 @@ func (c *compiler) resolveDo(a *act, end int) bool {
 	return true
 }
 
-// resolveWhy makes a question with why a fix if it is about something of the person, or about
-// something that does not work.
+// resolveWhy gives a question with "why" the verb fix if it is about something of the person, or
+// about something that does not work.
 func (c *compiler) resolveWhy(a *act, end int) {
 	a.body--
 	if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners.Get()[c.tokens[a.body].low] {
@@ -195,18 +196,19 @@ func (c *compiler) resolveWhy(a *act, end int) {
 	}
 }
 
-// resolveGet separates "get the build green" from "get me from A to B".
+// resolveGet chooses between the meanings of "get" in "get the build green" and in "get me from A
+// to B".
 func (c *compiler) resolveGet(a *act, end int) bool {
 	return c.hasObject(a.body, end) && c.works(a.body, end) < end || c.resolveBring(a, end)
 }
 
-// resolveBring makes "get me from A to B" and "get us started" a plan.
+// resolveBring gives "get me from A to B" and "get us started" the verb plan.
 func (c *compiler) resolveBring(a *act, end int) bool {
 	a.verb, a.how = Plan, bringing
 	return c.is(a.body, "me", "us") && (c.has(c.anyOf(a.body, end, "from"), end, "to") || c.is(a.body+1, "ready", "started", "in", "to", "into", "off"))
 }
 
-// resolveBreak makes "break it down" and "break it into steps" a plan.
+// resolveBreak gives "break it down" and "break it into steps" the verb plan.
 func (c *compiler) resolveBreak(a *act, end int) bool {
 	into := c.anyOf(a.body, end, "into")
 	return c.hasObject(a.body, end) &&
@@ -224,7 +226,7 @@ func (c *compiler) resolveAddress(a *act, end int) bool {
 			c.is(a.at, "invite", "congratulate", "remind", "notify", "inform", "email", "e-mail", "mail", "thank", "ask", "tell", "wish", "persuade", "convince", "apologize")
 }
 
-// resolveLook makes "what would X look like" a request to make X.
+// resolveLook turns "what would X look like" into a request to make X.
 func (c *compiler) resolveLook(a *act, end int) bool {
 	if c.is(a.body, "this", "that", "it", "these") {
 		a.verb = Transform
@@ -233,8 +235,8 @@ func (c *compiler) resolveLook(a *act, end int) bool {
 	return like < end && c.is(like+1, "like")
 }
 
-// resolvePick makes "what phone should I get" a decide, and "what mistakes do you see" an
-// analyze.
+// resolvePick gives "what phone should I get" the verb decide, and "what mistakes do you see" the
+// verb analyze.
 func (c *compiler) resolvePick(a *act, end int) bool {
 	if k := c.anyOf(a.body, end, "see", "notice", "spot", "find"); k < end && c.is(k-1, "you") {
 		a.verb, a.how = Analyze, plain
@@ -290,8 +292,8 @@ func (c *compiler) endsInFix(i, end int) bool {
 	return false
 }
 
-// resolveMake separates "make a list" from "make the text shorter" and from "make the tests
-// pass".
+// resolveMake chooses between the meanings of "make" in "make a list", "make the text shorter" and
+// "make the tests pass".
 func (c *compiler) resolveMake(a *act, end int) {
 	switch {
 	case c.reclassify(a, end):
@@ -365,7 +367,7 @@ func (c *compiler) resolveTell(a *act) {
 	}
 }
 
-// resolveHow makes a question how to repair something a fix, as in "how do I stop it from
+// resolveHow gives a question how to repair something the verb fix, as in "how do I stop it from
 // crashing?".
 func (c *compiler) resolveHow(a *act, end int) {
 	inner, ok := c.recognize(a.body, min(end, a.body+window), true)
@@ -375,8 +377,8 @@ func (c *compiler) resolveHow(a *act, end int) {
 	}
 }
 
-// resolveWhat makes a question about the content, or about weak and strong sides, of something
-// at hand an analyze.
+// resolveWhat gives the verb analyze to a question about the content of something at hand, or about
+// its weak and strong sides.
 func (c *compiler) resolveWhat(a *act, end int) {
 	from := a.body
 	if from < end && c.tokens[from].kind == word && isNumber(c.tokens[from].low) && strings.HasSuffix(c.tokens[from].low, "%") {
@@ -402,8 +404,8 @@ func (c *compiler) resolveWhat(a *act, end int) {
 	}
 }
 
-// resolveWhich makes a which-question that offers no choice a question about a fact (explain) or
-// a search (analyze), as in "which tests fail?".
+// resolveWhich changes the verb of a question with "which" that offers no choice: to explain if it
+// asks for a fact, or to analyze if it asks for a search, as in "which tests fail?".
 func (c *compiler) resolveWhich(a *act, end int) {
 	last := min(end, a.body+window)
 	for i := a.body; i < last; i++ {
@@ -427,7 +429,7 @@ func (c *compiler) resolveWhich(a *act, end int) {
 // sides are nouns for the results of an analysis.
 var sides = lazy.Words("weaknesses weakness strengths strength flaws flaw shortcomings drawbacks downsides upsides disadvantages advantages pros cons pitfalls risks holes gaps bottlenecks problems issues mistakes weak strong")
 
-// weighs makes a request for the weak or strong sides of something an analyze, and reports
+// weighs gives a request for the weak or strong sides of something the verb analyze, and reports
 // whether it did.
 func (c *compiler) weighs(a *act, end int) bool {
 	i := a.body
@@ -476,8 +478,8 @@ func (c *compiler) stopped(i, end int) int {
 	return end
 }
 
-// prose reports whether the object at token i is a text that a person wrote: to repair it is to
-// improve it.
+// prose reports whether the object at token i is a text that a person wrote. A request to repair
+// such a text asks to improve it.
 func (c *compiler) prose(i, end int) bool {
 	if !c.is(i, "my", "our", "this", "the", "his", "her", "their") || c.findSymptom(i, min(end, i+window)) < end {
 		return false
@@ -491,8 +493,8 @@ func (c *compiler) prose(i, end int) bool {
 
 var proses = lazy.Words("resume résumé cv bio letter essay email speech story poem paragraph intro introduction profile pitch wording text draft post article abstract blurb")
 
-// resolveHelp resolves a request for help: it becomes the request for which help is asked
-// ("help me write a card"), or else one that names a goal.
+// resolveHelp turns a request for help into the request for which help is asked ("help me write a
+// card"), or else into one that names a goal.
 func (c *compiler) resolveHelp(a *act, end int) bool {
 	if inner, ok := c.recognize(a.body, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == formVerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) {
 		*a = inner
@@ -511,7 +513,7 @@ func (c *compiler) resolveHelp(a *act, end int) bool {
 	return true
 }
 
-// resolveWant separates "I want a list" from "I want to move".
+// resolveWant chooses between the meanings of "want" in "I want a list" and in "I want to move".
 func (c *compiler) resolveWant(a *act, end int) bool {
 	if c.is(a.body-1, "to", "must") {
 		a.body--
@@ -561,8 +563,8 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 	return ok
 }
 
-// resolveYesNo makes a question that inspection answers an analyze ("is this query safe?"), and
-// one that offers a choice a decide.
+// resolveYesNo gives a yes-or-no question that an inspection can answer the verb analyze ("is this
+// query safe?"), and one that offers a choice the verb decide.
 func (c *compiler) resolveYesNo(a *act, end int) bool {
 	if end >= len(c.tokens) || c.tokens[end].kind != ask && c.tokens[end].kind != colon || a.body >= end {
 		return false

@@ -72,8 +72,8 @@ func filePath(ref artifact.Ref) (string, error) {
 	return filepath.FromSlash(p), nil
 }
 
-// within returns name as a path relative to root, and whether the path stays below root by its
-// text, without a look at links.
+// within returns name as a path relative to root, and whether that path stays below root. It looks
+// only at the text of the paths and follows no links.
 func within(root, name string) (string, bool) {
 	var err error
 	if filepath.IsAbs(name) {
@@ -84,7 +84,8 @@ func within(root, name string) (string, bool) {
 	return name, err == nil && filepath.IsLocal(name)
 }
 
-// read returns the content of the file name below root. what names the file in errors.
+// read returns the content of a file below the folder root; name is its path. Errors call the file
+// by the text in what.
 func (f *folders) read(what, root, name string) ([]byte, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
@@ -124,7 +125,8 @@ func (f *folders) read(what, root, name string) ([]byte, error) {
 	return content, nil
 }
 
-// regular returns an error unless info is of a regular file. what names the file in the error.
+// regular returns an error unless info describes a regular file. The error calls the file by the
+// text in what.
 func regular(what string, info fs.FileInfo) error {
 	switch {
 	case info.Mode().IsRegular():

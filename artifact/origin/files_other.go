@@ -2,5 +2,5 @@
 
 package origin
 
-// nonblock is 0 on systems without pipes in folders.
+// nonblock is 0 on systems where no folder can contain a pipe.
 const nonblock = 0

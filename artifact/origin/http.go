@@ -29,7 +29,8 @@ type web struct {
 	err    error // error in Options.Hosts, returned by each fetch
 }
 
-// newWeb returns a source that connects by dial, or by the network if dial is nil.
+// newWeb returns a source that connects with the function dial. If dial is nil, it connects over
+// the network.
 func newWeb(o *Options, dial dialer) *web {
 	w := &web{Options: o}
 	for _, s := range o.Hosts {
@@ -115,7 +116,7 @@ func (h *web) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// read converts a response to a request for u.
+// read converts a response to the result of the fetch of u, or to an error of package artifact.
 func (h *web) read(what string, u *url.URL, resp *http.Response, have *artifact.Have) (*artifact.Fetched, error) {
 	f := &artifact.Fetched{}
 	if sameOrigin(u, resp.Request.URL) {

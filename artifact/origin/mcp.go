@@ -36,7 +36,8 @@ type servers struct {
 	links map[string]*link
 }
 
-// newServers returns a source that uses connect, or Options.Servers if connect is nil.
+// newServers returns a source that gets its transports from the function connect, or from
+// Options.Servers if connect is nil.
 func newServers(o *Options, connect func(name string) (t mcp.Transport, closed func(), err error)) *servers {
 	m := &servers{Options: o, connect: connect, links: make(map[string]*link)}
 	if connect == nil {
@@ -136,8 +137,8 @@ func refusal(e *jsonrpc.Error) error {
 	return fmt.Errorf("%w: the server says: %w", kind, e)
 }
 
-// join returns the texts of a resource, separated by line feeds. It fails if a content is no
-// text, or if the texts exceed limit bytes. what names the resource in errors.
+// join returns the texts of a resource, separated by line feeds. It fails if a content is no text,
+// or if the texts exceed limit bytes. Errors call the resource by the text in what.
 func join(what string, contents []*mcp.ResourceContents, limit int64) ([]byte, error) {
 	if len(contents) == 0 {
 		return nil, fail(artifact.ErrGone, what, "the server returned no content")
@@ -209,8 +210,8 @@ func uncached(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// drop closes a broken session, unless another goroutine has. The next fetch
-// opens a new one.
+// drop closes a broken session, unless another goroutine has already done so. The next fetch opens
+// a new one.
 func (l *link) drop(s *session) {
 	if l.session.CompareAndSwap(s, nil) {
 		_ = s.Close() // the error is known already

@@ -69,11 +69,10 @@ type Options struct {
 	// Files are folders. Regular files below them may be read.
 	Files []string
 
-	// Hosts are what may be fetched from by http and https: "example.org" at the
-	// ports 80 for http and 443 for https, "example.org:8443" at this port only,
-	// "*.example.org" for all hosts below example.org, at any depth, but not
-	// example.org itself. Names are in ASCII ("xn--" for others); an IPv6
-	// address stands in brackets.
+	// Hosts are the hosts from which http and https may fetch: "example.org" at the ports 80 for
+	// http and 443 for https, "example.org:8443" at this port only, "*.example.org" for all hosts
+	// below example.org, at any depth, but not example.org itself. Names are in ASCII ("xn--" for
+	// others); an IPv6 address stands in brackets.
 	Hosts []string
 
 	// Servers are the MCP servers, by name.
@@ -119,7 +118,7 @@ type Router struct {
 	offline bool
 }
 
-// New returns a source for what opts allow. It opens nothing before the first fetch.
+// New returns a source for the refs that opts allow. It opens nothing before the first fetch.
 func New(opts *Options) *Router {
 	o := opts.complete()
 	r := &Router{sources: maps.Clone(o.Sources), offline: o.Offline}
@@ -165,8 +164,8 @@ func (r *Router) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Hav
 	return &cut, nil
 }
 
-// cutHave returns the description of the whole content that a source needs, given that of a
-// copy of some lines.
+// cutHave adapts have, which describes a copy of some lines of a content, for a source that fetches
+// the whole content: its function Same first cuts the content to these lines.
 func cutHave(have *artifact.Have, lines artifact.Lines) *artifact.Have {
 	if have == nil || lines == (artifact.Lines{}) {
 		return have
@@ -239,7 +238,8 @@ func tooLarge(what string, limit int64) error {
 	return fail(artifact.ErrForbidden, what, "it is larger than %d bytes, the limit of %s", limit, SettingLimit)
 }
 
-// fail returns an error about what that wraps kind and gives the formatted reason.
+// fail returns an error that begins with the text in what and wraps kind, followed by the formatted
+// reason.
 func fail(kind error, what, format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %w", what, kind, fmt.Errorf(format, args...))
 }

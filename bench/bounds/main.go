@@ -57,8 +57,8 @@ type session struct {
 
 func (s *session) need() float64 { return (s.price - s.framing) / s.counted }
 
-// over returns how far a bound exceeds the tokens charged, as a share of them. The bound is
-// factor times the counted tokens, plus the framing.
+// over returns by how much a bound exceeds the tokens charged, as a share of these tokens. The
+// bound is factor times the counted tokens, plus the framing.
 func (s *session) over(factor float64) float64 {
 	return (factor*s.counted+s.framing)/s.price - 1
 }

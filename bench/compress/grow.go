@@ -11,8 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// grow returns n states of a growing conversation, each with one more n-th of its blocks. The
-// last state is the whole.
+// grow returns up to n states of a growing conversation. The first has one n-th of the blocks, and
+// each further one has one more n-th. The last state is the whole conversation.
 func grow(name string, data []byte, n int) ([][]byte, error) {
 	f, err := carrel.Detect(data)
 	if err != nil {
@@ -86,7 +86,7 @@ func untilMessage(data []byte, blocks []transcript.Block) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// failed prints those probes of results that the window does not answer.
+// failed prints the given results, which are of probes that the window does not answer.
 func (t *trial) failed(results []probe.Result) {
 	for i := range results {
 		r := &results[i]

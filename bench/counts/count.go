@@ -33,7 +33,7 @@ type counter struct {
 	code, tests    int // lines
 	exported       []string
 	root           []string // files of the root package, without tests
-	rootLines      int      // lines of the longest
+	rootLines      int      // lines of the longest of these files
 	long, manyWays []string
 	files          []source
 }
@@ -122,7 +122,8 @@ func codeLines(name string, text []byte) map[int]bool {
 }
 
 // exports counts the exported declarations of a file of a public package: names, and methods of
-// exported types. An alias of the same name in another package counts only there.
+// exported types. An alias of a declaration of another package with the same name does not count,
+// because that package has it already.
 func (c *counter) exports(name string, f *ast.File) {
 	add := func(id *ast.Ident) {
 		if id.IsExported() {

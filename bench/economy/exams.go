@@ -15,16 +15,16 @@ import (
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
-// A paper has questions about the part of a conversation before a message.
+// A paper has questions about a conversation up to one of its messages.
 type paper struct {
 	*exam.Session
 
 	at int // index of the message
 }
 
-// examine adds the papers of exams to the conversations that they ask about. A conversation
-// that is not in all is read from the folder of its exam or from one of folders, and is used
-// only for its exam.
+// examine adds the papers of exams to the conversations that they ask about. If the list all lacks
+// a conversation, it is read from the folder of its exam or from one of the given folders, and is
+// used only for its exam.
 func examine(all []*conversation, files, folders []string) ([]*conversation, error) {
 	sessions, err := exam.ReadAll(files)
 	if err != nil {
@@ -65,8 +65,8 @@ func examine(all []*conversation, files, folders []string) ([]*conversation, err
 	return all, nil
 }
 
-// historyOf returns the part of a session that the agent had seen. Its file is below the folder
-// of the exam or one of folders.
+// historyOf returns the part of a session that the agent had seen. It looks for the file below the
+// folder of the exam, and then below each of the given folders.
 func historyOf(s *exam.Session, folders []string) (history []byte, err error) {
 	for _, folder := range append([]string{""}, folders...) {
 		if history, err = s.History(folder); !errors.Is(err, os.ErrNotExist) {
@@ -76,8 +76,8 @@ func historyOf(s *exam.Session, folders []string) (history []byte, err error) {
 	return history, err
 }
 
-// examine judges the window of a call by the papers with a cut between the previous call and
-// this one.
+// examine judges the window of the call at a message, by all papers that end at this message or
+// before it and that were not used for an earlier call.
 func (r *replay) examine(at int) {
 	for ; r.papers < len(r.conversation.papers) && r.conversation.papers[r.papers].at <= at; r.papers++ {
 		text := ""
@@ -90,8 +90,9 @@ func (r *replay) examine(at int) {
 	}
 }
 
-// finish judges the window that one more call would have, by the papers about the whole
-// conversation. done is the number of messages that the window has taken.
+// finish judges the window that a further call at the end of the conversation would have, by the
+// papers that are left. The window already has the first done messages. The further call adds no
+// cost.
 func (r *replay) finish(w *way, done int) {
 	if r.papers == len(r.conversation.papers) {
 		return

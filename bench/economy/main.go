@@ -131,7 +131,8 @@ func (b *bench) run(out io.Writer, folders []string) (met bool, err error) {
 	return b.report(out, all, windows), nil
 }
 
-// halfOf returns the half that a conversation belongs to, 1 or 2.
+// halfOf returns 1 or 2: in which of two halves a conversation is, by a hash of its id. The flag
+// for a half restricts a run to the conversations of that half.
 func halfOf(id string) int {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, id) // it never fails

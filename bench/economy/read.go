@@ -47,8 +47,8 @@ type call struct {
 	output token.Count
 }
 
-// load reads all conversations below folders, and chains those of a project. It prints the
-// files that it leaves out.
+// load reads all conversations below the folders. It also joins the conversations of a project to
+// long ones, see chained. It prints the files that it leaves out.
 func load(folders []string, chains int, exams []string) ([]*conversation, error) {
 	files, err := retention.Files(folders)
 	if err != nil {
@@ -133,8 +133,8 @@ func link(m *retention.Message) economy.Link {
 	return economy.Link{Digest: digest.Of([]byte(strings.Join(parts, "\x00"))), Tokens: token.Count(m.Cost())}
 }
 
-// metered sets the calls of a conversation from the usage that its file recorded. why is
-// empty, or the reason why that is impossible.
+// metered sets the calls of a conversation from the usage that its file recorded. If that is
+// impossible, it returns the reason in why, and otherwise "".
 func (c *conversation) metered(s *transcript.Session) (why string) {
 	receipts := make(map[string]transcript.Receipt)
 	for _, r := range claudecode.Format.(transcript.Metered).Receipts(s) {
@@ -179,8 +179,8 @@ func (c *conversation) metered(s *transcript.Session) (why string) {
 	return ""
 }
 
-// plain sets the calls of a conversation whose file records no usage: every reply is a
-// call. why is as in metered.
+// plain sets the calls of a conversation whose file records no usage: every reply is a call. If
+// there is no reply, it returns that as the reason in why, and otherwise "".
 func (c *conversation) plain() (why string) {
 	tariff, _ := economy.Published().Find(plainModel)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -205,9 +205,9 @@ func (c *conversation) tokens() token.Count {
 	return n
 }
 
-// chained returns long conversations: those of a project joined in the order of their first
-// calls, until they have at least 300,000 or 1,000,000 tokens. It returns at most most of
-// each size.
+// chained returns long conversations: those of a project joined in the order of their first calls,
+// until they have at least 300,000 or 1,000,000 tokens. The parameter most bounds how many of each
+// size it returns for a project.
 func chained(all []*conversation, most int) []*conversation {
 	families := make(map[string][]*conversation)
 	var names []string

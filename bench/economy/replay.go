@@ -129,9 +129,10 @@ func (r *replay) replace(msgs []retention.Message) {
 	r.res.edits++
 }
 
-// send sends the window, followed by ask if that is not nil. It sets cache breakpoints
-// behind the frame, the last message, and a message 20 messages before that one. So the
-// previous call's prompt is found in the cache unless very many messages were added.
+// send sends the window, followed by the link in ask, which requests a summary, if that is not nil.
+// It sets cache breakpoints behind the frame, the last message, and a message 20 messages before
+// that one. So the previous call's prompt is found in the cache unless very many messages were
+// added.
 func (r *replay) send(k *call, output token.Count, ask *economy.Link) {
 	s := &economy.Submission{At: k.time, Model: k.tariff.Name, Links: r.links}
 	if ask != nil {
@@ -151,7 +152,7 @@ func (r *replay) send(k *call, output token.Count, ask *economy.Link) {
 }
 
 // charge adds the cost of a call. Of the text that was not cached, the part added since the
-// previous call is new; the rest was sent before.
+// previous call is new; the rest was sent before. If asked is true, the call only wrote a summary.
 func (r *replay) charge(k *call, spend economy.Spend, asked bool) {
 	c := k.tariff.Charge(spend)
 	b, sent := &r.res.bill, spend.Written()+spend.Uncached

@@ -17,7 +17,7 @@ const (
 	mostOthers  = 0.80 // of the cost of the cheapest alternative, in the median
 )
 
-// A row has the results of the ways for a conversation, in their order.
+// A row has the results of one conversation, one for each of the ways and in their order.
 type row struct {
 	*conversation
 	results []result
@@ -109,8 +109,8 @@ func (b *bench) table(out io.Writer, rows []row, window token.Count, long bool) 
 	return examined(out, rows) && met
 }
 
-// fit prints the results of Carrel's way, managed, for sessions that fit into the window. It
-// reports whether they meet the goal.
+// fit prints, for sessions that fit into the window, the cost of the way "managed", which is
+// Carrel's, as a multiple of the cost of the way "none". It reports whether they meet the goal.
 func fit(out io.Writer, rows []row) bool {
 	if len(rows) == 0 {
 		fmt.Fprintln(out, "  they fit: n=0")
@@ -132,8 +132,8 @@ func fit(out io.Writer, rows []row) bool {
 	return worst <= mostFitting
 }
 
-// overflow prints the results of all ways for sessions that do not fit into the window, and
-// reports whether managed meets the goal.
+// overflow prints the results of all ways for sessions that do not fit into the window, and reports
+// whether the way "managed" meets the goal.
 func overflow(out io.Writer, title string, rows []row) bool {
 	if len(rows) == 0 {
 		fmt.Fprintf(out, "  %s: n=0\n", title)
@@ -160,7 +160,7 @@ func overflow(out io.Writer, title string, rows []row) bool {
 	return judge(out, rows)
 }
 
-// bills prints the costs of each way by purpose, as shares of the cost of the way none, which
+// bills prints the costs of each way by purpose, as shares of the cost of the way "none", which
 // changes nothing. The shares are means over sessions.
 func bills(out io.Writer, rows []row) {
 	fmt.Fprintf(out, "    %-10s %9s %9s %9s %9s %9s %9s\n", "of none", "new", "cold", "edited", "read", "output", "asked")
@@ -180,9 +180,9 @@ func bills(out io.Writer, rows []row) {
 	}
 }
 
-// examined prints, for sessions that do not fit into the window, how many of the strings that
-// their exams ask for are in the windows. It reports whether on each session managed has at
-// least as many as the cheapest alternative.
+// examined prints, for sessions that do not fit into the window, how many of the strings that their
+// exams ask for are in the windows. It reports whether the way "managed" has at least as many as
+// the cheapest alternative on every session.
 func examined(out io.Writer, rows []row) bool {
 	below, n := 0, 0
 	strings, all := make([]int, len(ways)), 0
@@ -213,8 +213,8 @@ func examined(out io.Writer, rows []row) bool {
 	return below == 0
 }
 
-// judge compares cost and quality of managed with those of the cheapest alternative on each
-// session, and reports whether the goals are met.
+// judge compares cost and quality of the way "managed" with those of the cheapest alternative on
+// each session, and reports whether the goals are met.
 func judge(out io.Writer, rows []row) bool {
 	var ratios, bares, ours, theirs []float64
 	below := 0

@@ -15,7 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A law has the parameters of Carrel's way, managed.
+// A law has the parameters of the way "managed", which is Carrel's.
 type law struct {
 	full, target int // percent of the window
 	large        int // bytes above which a result is shortened
@@ -133,9 +133,9 @@ func shorten(r *replay, at int) retention.Message {
 	return m
 }
 
-// manage ends an epoch like package internal/epoch: when the window is full, unless it was just
-// made smaller and would not shrink; and, if the gain is large enough, when the cache has
-// expired or the edit pays.
+// manage makes the window smaller under the same conditions as package internal/epoch. It does so
+// if the window is full, unless it was just made smaller and would not shrink. It also does so if
+// the gain is large enough and the cache has expired or the edit pays.
 func manage(r *replay, k *call) {
 	target, grown := r.percent(r.law.target), r.size-r.made
 	gain, least := r.size-max(target, r.frame), r.window/10

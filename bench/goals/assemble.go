@@ -57,9 +57,9 @@ func fillStore(ctx context.Context, path string, n int) (store.Database, error) 
 	return db, nil
 }
 
-// catalogOf returns a side that loads the columns of the bench's scope as a new process does:
-// from the snapshots in a folder, or from the records of db if snapshots is empty. It also
-// returns what holds the loaded columns.
+// catalogOf returns a side that loads the columns of the bench's scope as a new process does: from
+// the snapshots in a folder, or from the records of db if snapshots is empty. It also returns the
+// Stacks that hold the loaded columns.
 func catalogOf(db store.Store, snapshots string) (side, *stacks.Stacks, error) {
 	o, err := base.Options{Snapshots: snapshots, Now: func() time.Time { return atNoon }}.Complete()
 	if err != nil {
@@ -122,8 +122,8 @@ func startAgainstStore(n int) func(context.Context, *bench, string) (sides, erro
 	}
 }
 
-// classOf returns the class of a row, or another one if an artifact of that class would need a
-// person who verified it.
+// classOf returns the class of a row. For a verified row it returns the class of documents, because
+// a verified artifact needs a person who verified it.
 func classOf(r triage.Row) provenance.Class {
 	if r.Class == provenance.Verified {
 		return provenance.Document

@@ -13,8 +13,8 @@ var compressGoals = []goal{
 	{name: "compress-memory", says: "what carrel compress of a session of 35 MB takes in memory, against the session", bound: within(4), setup: compressOf(35<<20, peakOf)},
 }
 
-// compressOf measures the compression of an invented session of size bytes, in a store with
-// nothing else. Each program uses a store that it created itself.
+// compressOf measures the compression of an invented session of size bytes with the given measure.
+// Each program uses a store that it created itself, with nothing else in it.
 func compressOf(size int, measured measure) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		file, err := sessionFile(dir, size)

@@ -59,8 +59,8 @@ func timed(f func(ctx context.Context) error) side {
 	}
 }
 
-// least returns a side that measures s n times and takes the least cost, because other programs
-// on the machine can only add to it.
+// least returns a side that measures s n times and returns the smallest cost, because other
+// programs on the machine can only add to it.
 func least(n int, s side) side {
 	return func(ctx context.Context) (cost float64, err error) {
 		for i := range n {
@@ -76,16 +76,16 @@ func least(n int, s side) side {
 	}
 }
 
-// A bound is a bound on the ratio of a goal.
+// A bound is the limit of a goal for the ratio of the costs of its sides.
 type bound struct {
 	times float64
 	most  bool // if true, our cost is at most times the other's; if false, the other's is at least times ours
 }
 
-// faster returns a bound: the other side costs at least times as much as ours.
+// faster returns the bound that the cost of the other side is at least the given multiple of ours.
 func faster(times float64) bound { return bound{times: times} }
 
-// within returns a bound: our side costs at most times as much as the other.
+// within returns the bound that the cost of our side is at most the given multiple of the other's.
 func within(times float64) bound { return bound{times: times, most: true} }
 
 func (b bound) ratio(ours, other float64) float64 {
@@ -226,8 +226,8 @@ func (b *bench) earlier(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// eachWay makes the sides of a goal from the programs of this checkout and of the earlier
-// build, with the names ours and other.
+// eachWay calls sideOf for the program of this checkout with the name "ours", and for the program
+// of the earlier build with the name "other". It returns both sides.
 func (b *bench) eachWay(ctx context.Context, sideOf func(program, name string) (side, error)) (s sides, err error) {
 	ours, other, err := b.both(ctx)
 	if err == nil {

@@ -17,8 +17,8 @@ type growth struct {
 	name string
 	unit string // unit of sizes
 	size int    // size of the smallest input
-	// prepare makes an input of a size and returns the command for it. before is called before
-	// each round, unless it is nil.
+	// prepare makes an input of a size and returns the command for it. The function before, if it is
+	// not nil, is called before each round.
 	prepare func(ctx context.Context, program, dir string, size int) (args []string, before func() error, err error)
 }
 

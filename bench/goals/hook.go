@@ -34,8 +34,8 @@ func startOfAHook(ctx context.Context, b *bench, dir string) (sides, error) {
 	return sides{ours: repeated(20, hook), other: repeated(20, command(empty, nil))}, err
 }
 
-// hookBeside compares the hooks of both builds for tool results of 80 kB, a different one
-// each time, in an invented session of size bytes.
+// hookBeside compares the hooks of both builds in an invented session of size bytes. Each call of a
+// hook gets another tool result of 80 kB.
 func hookBeside(size int) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		transcript, err := claudeFile(dir, size)
@@ -58,7 +58,8 @@ func results(transcript string) func() ([]byte, error) {
 	}
 }
 
-// hookSide returns a side that lets a program answer an event, with its own store.
+// hookSide returns a side that runs a program as the hook for the next event, with a store of its
+// own. Its cost is the duration in seconds.
 func hookSide(program, store string, event func() ([]byte, error)) (side, error) {
 	settings := store + ".toml"
 	if err := os.WriteFile(settings, []byte("[hook]\nlimit = \"1m\"\n"), 0o600); err != nil {

@@ -17,8 +17,8 @@ var importGoals = []goal{
 	{name: "import-500MB-memory", says: "what carrel import of a session of 500 MB takes in memory, against the file", bound: within(5), large: true, setup: importOf(500<<20, peakOf)},
 }
 
-// importOf measures the import of an invented Claude Code session of size bytes into an empty
-// store.
+// importOf measures, with the given measure, the import of an invented Claude Code session of size
+// bytes into an empty store.
 func importOf(size int, measured measure) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		file, err := sessionFile(dir, size)

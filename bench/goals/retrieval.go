@@ -109,8 +109,9 @@ func sessionFiles(dir string, size int) (paths []string, err error) {
 // bestCount is the number of texts that a search returns.
 const bestCount = 50
 
-// bestOf compares searches of an index in memory with FTS5 over n texts of 65 words. Word wI is
-// rarer the larger I is. It fails unless both give the same scores.
+// bestOf compares searches of an index in memory with FTS5 over n texts of 65 words. The words are
+// w0, w1 and so on; those with a larger number are rarer. It fails unless both give the same
+// scores.
 func bestOf(n int, query string) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, _ *bench, dir string) (sides, error) {
 		db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "fts5.db")+"?_pragma=cache_size(-65536)")
@@ -189,8 +190,9 @@ func fill(ctx context.Context, db *sql.DB, x *postings.Index, n int) error {
 	return tx.Commit()
 }
 
-// ofFTS5 returns the weight of a word by the function bm25() of FTS5: ln((N-n+½)/(n+½)), but at
-// least a millionth.
+// ofFTS5 returns the weight that the function bm25() of FTS5 gives a word: ln((N-n+½)/(n+½)), but
+// at least a millionth. N is the number of texts, in docs, and n is the number of those with the
+// word, in having.
 func ofFTS5(docs, having int) float64 {
 	return max(1e-6, math.Log((float64(docs-having)+0.5)/(float64(having)+0.5)))
 }

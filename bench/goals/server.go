@@ -28,8 +28,8 @@ type figures struct {
 	P99  float64 `json:"p99_ms"`
 }
 
-// serversUnder compares the cost of a load by bench/load between the servers of both builds,
-// each time over a new store.
+// serversUnder runs bench/load against the servers of both builds, each time over a new store. The
+// function cost computes the cost of a server from the figures.
 func serversUnder(cost func(*figures) float64) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		ours, other, err := b.both(ctx)

@@ -95,7 +95,8 @@ func (w *writing) change(id transcript.SessionID) (at store.Revision, c *store.C
 	}
 }
 
-// many returns a side that calls do writes times.
+// many returns a side that calls the function do as often as the constant writes says. Its cost is
+// the duration in seconds.
 func many(do func(ctx context.Context) error) side {
 	return timed(func(ctx context.Context) error {
 		for range writes {

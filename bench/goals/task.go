@@ -19,10 +19,12 @@ type task struct {
 	prepare func(ctx context.Context, program, dir string) error // creates the store, before each round
 }
 
-// A measure makes the sides of a task.
+// A measure returns the two sides that compare the costs of a task. The task's stores are below
+// dir.
 type measure func(ctx context.Context, b *bench, dir string, t *task) (sides, error)
 
-// timeOf compares the duration of the task with that of the earlier build.
+// timeOf compares the durations of the task with the programs of this checkout and of the earlier
+// build.
 func timeOf(ctx context.Context, b *bench, dir string, t *task) (sides, error) {
 	ours, other, err := b.both(ctx)
 	if err != nil {

@@ -41,7 +41,8 @@ func loadOfTables(ctx context.Context, b *bench, dir string) (sides, error) {
 // megabyte is the size of the counted texts.
 const megabyte = 1 << 20
 
-// hostileCounts prepares prose, and texts that make a careless encoder slow.
+// hostileCounts prepares prose, and hostile texts, which make a careless encoder slow. It returns
+// the sides that the function compare makes from them.
 func hostileCounts(compare func(c token.Counter, prose string, hostile []string) sides) func(context.Context, *bench, string) (sides, error) {
 	return func(context.Context, *bench, string) (sides, error) {
 		c, err := token.Encoding("o200k_base")

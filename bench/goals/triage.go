@@ -57,8 +57,8 @@ func took(f func()) side {
 	return least(10, timed(func(context.Context) error { f(); return nil }))
 }
 
-// triageAgainstScan compares pass one with a scan that sums columns of the same size, which
-// have two times and a byte for each row.
+// triageAgainstScan compares pass one with a scan that only sums the columns of the same rows: two
+// times and a byte for each row.
 func triageAgainstScan(n int) func(context.Context, *bench, string) (sides, error) {
 	return func(context.Context, *bench, string) (sides, error) {
 		rows := invented(n)

@@ -55,7 +55,8 @@ func (o *options) drive(ctx context.Context, urls []string) (*report, error) {
 	return r, nil
 }
 
-// each calls do for all workers at the same time.
+// each calls the function do for all workers at the same time, and waits for
+// all of them.
 func each(workers []*worker, do func(*worker)) {
 	var all sync.WaitGroup
 	for _, w := range workers {

@@ -166,7 +166,8 @@ const (
 	heldGauge = "load_held_bytes"
 )
 
-// gauge returns a function that reads the runtime metric name, minus the metrics in less.
+// gauge returns a function that reads the runtime metric with that name and subtracts the metrics
+// whose names are in less.
 func gauge(name string, less ...string) func() float64 {
 	return func() float64 {
 		samples := []metrics.Sample{{Name: name}}

@@ -32,7 +32,8 @@ func (t *tally) time(op string, do func() error) {
 	}
 }
 
-// check records a value that was read back, or the error.
+// check counts a value of the kind what that was read back. If err is not nil,
+// it records err as a problem.
 func (t *tally) check(what string, err error) {
 	t.checked[what]++
 	if err != nil {
@@ -63,8 +64,8 @@ type figures struct {
 	Max   float64 `json:"max_ms"`
 }
 
-// add adds the counts of a client to the report, and its durations to took,
-// by operation.
+// add adds the counts of a client to the report. It appends the client's
+// durations to the lists in the map took, which has a list for each operation.
 func (r *report) add(t *tally, took map[string][]time.Duration) {
 	for op, list := range t.took {
 		took[op] = append(took[op], list...)
@@ -77,7 +78,7 @@ func (r *report) add(t *tally, took map[string][]time.Duration) {
 }
 
 // sum computes the figures of each operation, and of all together, from the
-// durations in took.
+// durations in the map took.
 func (r *report) sum(took map[string][]time.Duration) {
 	var all []time.Duration
 	for _, op := range slices.Sorted(maps.Keys(took)) {

@@ -34,7 +34,7 @@ type pkg struct {
 	suite
 }
 
-// A file is a file of a package that is not a test.
+// A file is a Go file of a package, but not a test file.
 type file struct {
 	name string // path from the root of the module
 	pkg  *pkg

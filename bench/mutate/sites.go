@@ -71,7 +71,7 @@ func labeled(fn *ast.FuncDecl) bool {
 type search struct {
 	set   *token.FileSet
 	file  *file
-	fn    *ast.FuncDecl // where it is
+	fn    *ast.FuncDecl // function that is being searched
 	found []*mutant
 }
 
@@ -86,7 +86,8 @@ func (s *search) text(n ast.Node) string {
 	return string(s.file.data[s.set.Position(n.Pos()).Offset:s.set.Position(n.End()).Offset])
 }
 
-// line returns the text of the line of a place, up to that place.
+// line returns the line that contains a place, without the white space around it and cut by the
+// function short.
 func (s *search) line(at token.Pos) string {
 	offset := s.set.Position(at).Offset
 	from := 1 + bytes.LastIndexByte(s.file.data[:offset], '\n')

@@ -104,9 +104,9 @@ func (t *trial) suites(m *mutant) []*pkg {
 	return all
 }
 
-// home returns the package whose tests count as those of a package: itself, or the nearest
-// package above it that has tests and depends on it. For example, the tests of the engine's
-// facade count for its inner packages.
+// home returns the package with the tests for a package. That is the package itself, or the nearest
+// package above it that has tests and depends on it. For example, the tests of the engine's facade
+// count for its inner packages.
 func (t *trial) home(own *pkg) *pkg {
 	for dir := own.Dir; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		for _, p := range t.pkgs {

@@ -92,7 +92,7 @@ func (m *mutant) statement(set *token.FileSet) int {
 }
 
 // chooser is an additional file in each package with mutants. Its arguments are the name of the
-// package, the variables, and the number of mutants plus one.
+// package, the names of the two environment variables, and the number of mutants plus one.
 const chooser = `package %s
 
 import (

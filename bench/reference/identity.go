@@ -48,8 +48,8 @@ func (c *identical) report(e *encoding, what string) {
 		verdict, e.name, what, c.differ, c.texts, c.tokens, float64(c.bytes)/1e6)
 }
 
-// identity compares the tokens of random texts, as many as fuzz says, of texts that show the
-// class of each rune, and of files.
+// identity compares the tokens of three kinds of texts: as many random texts as the parameter fuzz
+// says, texts that show the class of each rune, and files.
 func (r *reference) identity(fuzz int, files []string) error {
 	for i := range encodings {
 		e := &encodings[i]

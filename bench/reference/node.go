@@ -79,8 +79,8 @@ const (
 	askNumber = 1
 )
 
-// ask sends a text and returns its tokens or their number, and the processor time for the
-// encoding.
+// ask sends a text and returns its tokens or only their number, as the byte in what requests. It
+// also returns the processor time that the encoding took.
 func (n *node) ask(what, encoding byte, text string) (tokens []uint32, number int, took time.Duration, err error) {
 	head := binary.LittleEndian.AppendUint32([]byte{what, encoding}, uint32(len(text)))
 	if _, err := n.in.Write(append(head, text...)); err != nil {

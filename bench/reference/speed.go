@@ -187,8 +187,8 @@ func (r *reference) speed(ctx context.Context, rounds int, files map[string]stri
 	return nil
 }
 
-// report prints the median of ratios with the least and the greatest, and records if the
-// median misses the goal.
+// report prints the median of ratios with the least and the greatest. If the median is below the
+// goal, it records that a goal was missed.
 func (r *reference) report(goal float64, ratios []float64, says string) {
 	slices.Sort(ratios)
 	verdict, median := "met", ratios[len(ratios)/2]

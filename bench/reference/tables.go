@@ -64,8 +64,7 @@ func classTable(ctx context.Context) (table []byte, err error) {
 	return table, nil
 }
 
-// tableOf returns the tokens of an encoding in the form that package internal/bpe reads, see
-// listing there.
+// tableOf returns the tokens of an encoding as a listing, the form that package internal/bpe reads.
 func tableOf(name string) ([]byte, error) {
 	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(name + ".tiktoken")
 	if err != nil {

@@ -180,9 +180,9 @@ func indexes(hits []retrieval.Hit) []int {
 	return list
 }
 
-// take returns for each turn whether it is kept in a budget of tokens. It keeps the turns of
-// order that still fit, and then the newest of the others, so that a method has no disadvantage
-// if it ranks few turns.
+// take returns for each turn whether it is kept in a budget of tokens. It goes through the list
+// order and keeps each turn that still fits, and then does the same with the other turns, the
+// newest first, so that a method has no disadvantage if it ranks few turns.
 func (d *dialog) take(order []int, budget int) []bool {
 	kept := make([]bool, len(d.Turns))
 	for _, i := range slices.Concat(order, retention.NewestFirst(len(d.Turns))) {

@@ -41,7 +41,7 @@ type evidenceReport struct {
 	Ranks      []rankRow       `json:"ranks"` // by method, whatever the budget
 }
 
-// A rankRow says how soon a method comes to the evidence.
+// A rankRow says at which place a method ranks the first turn that is evidence.
 type rankRow struct {
 	Method string             `json:"method"`
 	First  retention.Estimate `json:"hit_at_1"` // share of the questions whose first turn is evidence
@@ -210,7 +210,8 @@ func (q *question) share(kept []bool) float64 {
 	return float64(n) / float64(len(q.Evidence))
 }
 
-// sampleOf returns the questions for which want is true, by dialog.
+// sampleOf returns the sample of the questions for which the function want returns true, grouped by
+// dialog.
 func sampleOf(questions []posed, want func(q *posed) bool) retention.Sample {
 	var groups [][]int
 	last := -1
@@ -286,8 +287,8 @@ func (r *evidenceReport) table(w io.Writer) error {
 	return r.byCategory(w, budgets, methods)
 }
 
-// byCategory writes the results by category at 5 percent or, if that was not measured, at the
-// last budget.
+// byCategory writes the results by category for the budget of 5 percent or, if that was not
+// measured, for the last budget.
 func (r *evidenceReport) byCategory(w io.Writer, budgets, methods []string) error {
 	budget := budgets[len(budgets)-1]
 	if slices.Contains(budgets, "5%") {

@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
-// fit prints weights that it fits to the sessions of the families that -fit names.
+// fit fits weights to the sessions of the families that the flag -fit names, and prints them.
 func (b *bench) fit(out io.Writer, all []*retention.Trajectory) error {
 	o := &fitOptions{}
 	if b.fitTo != "all" {
@@ -26,8 +26,8 @@ func (b *bench) fit(out io.Writer, all []*retention.Trajectory) error {
 	return err
 }
 
-// prepare finds the weights to judge with: the built-in ones, those of a file, or for each
-// family those fitted to the others.
+// prepare finds the weights to judge with. These are the built-in ones, those of a file, or, for
+// each family, weights that are fitted to the other families.
 func (b *bench) prepare(all []*retention.Trajectory) error {
 	b.fitted = make(map[string]*facts.Model)
 	switch {
@@ -275,7 +275,7 @@ func newBoosting(cases [][]example, features []facts.Feature) *boosting {
 	return b
 }
 
-// intercept adds add to the intercept of a case, and so to the log odds of its examples.
+// intercept adds a number to the intercept of a case, and so to the log odds of its examples.
 func (c *lesson) intercept(add float64) {
 	c.own += add
 	for i := range c.odds {

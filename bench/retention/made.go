@@ -283,8 +283,8 @@ func (s *session) event(e *event) {
 	}
 }
 
-// name adds the subject of an event to the text of a turn that lacks it, with the probability
-// in the constant named. In speech, an answer repeats its subject more often than not.
+// name puts the subject of an event before the text of a turn that lacks it, with the probability
+// of the constant named. In speech, an answer repeats its subject more often than not.
 func (s *session) name(e *event, text string) string {
 	key := e.slots[0].name
 	if strings.Contains(text, e.said[key]) || !s.chance(named) {

@@ -10,8 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
-// familyBy returns a function that returns the family of a file, by one of the values of
-// -family.
+// familyBy returns the function that finds the family of a file. The parameter way is a value of
+// the flag -family: name, folder or one.
 func familyBy(way string) (func(path string) string, error) {
 	switch way {
 	case "name":

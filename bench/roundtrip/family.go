@@ -46,7 +46,8 @@ func (t *trial) contract(ctx context.Context, e *carrel.Engine, scope governance
 	return nil
 }
 
-// faults returns, by the description of a fault, statements that bring it into a contract.
+// faults returns the faults to bring into a contract: a map from the description of a fault to the
+// statements that cause it.
 func faults(s *contract.Contract) map[string][]string {
 	all := make(map[string][]string)
 	if pins := s.Texts(contract.PinnedBlocks); len(pins) > 0 {

@@ -89,7 +89,9 @@ func run(ctx context.Context, w *work, out io.Writer) (err error) {
 	return t.Flush()
 }
 
-// row returns the cells of the table for a figure, and those that the model computes from it.
+// row returns the cells of the table for a figure. The last three cells are computed from its
+// processor times: the operations per second for a core of a node and for a core of the database,
+// and the number of node cores that one core of the database can serve.
 func row(kind string, a arrangement, f figure) []string {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
 	rate := func(d time.Duration) string {

@@ -30,8 +30,8 @@ func ReadFile(path string) ([]byte, error) {
 	return withBase(path, data, mostForks)
 }
 
-// entire returns an open file and its size with the content of [ReadFile]: the file itself unless
-// it is a fork.
+// entire returns a reader of the content that [ReadFile] returns for an open file, and its size.
+// Unless the file is a fork, the reader is the file itself.
 func entire(f *os.File, size int64) (io.ReaderAt, int64, error) {
 	if !isRollout(filepath.Base(f.Name())) {
 		return f, size, nil

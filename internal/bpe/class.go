@@ -117,8 +117,8 @@ func newClasses(table string) (*classes, error) {
 	return c, nil
 }
 
-// keep returns the number of a page, and adds the page if there is no equal one. It looks
-// at the last page added first, because most pages equal it.
+// keep returns the number of a page, and adds the page if there is no equal one. It begins the
+// search with the newest page, because most pages are equal to it.
 func (c *classes) keep(page [256]class) uint8 {
 	for i, known := range slices.Backward(c.pages) {
 		if known == page {
@@ -146,7 +146,7 @@ func (c *classes) at(s string, i int) (class, int) {
 
 func (c *classes) of(r rune) class { return c.pages[c.page[r>>8]][r&0xff] }
 
-// run returns the end of the runes from offset i that have any property of want.
+// run returns the end of the runes from offset i that have a property of the set want.
 func (c *classes) run(s string, i int, want class) int {
 	for i < len(s) {
 		class, size := c.at(s, i)

@@ -47,7 +47,7 @@ func (l listing) number(at int) token {
 	return token(b[0]) | token(b[1])<<8 | token(b[2])<<16
 }
 
-// start returns the number of the first pair whose left token is at least left.
+// start returns the index of the first pair whose left token is the given one or a higher one.
 func (l listing) start(left token) int { return int(l.number(256 + numberSize*int(left))) }
 
 // pair returns the right token of pair i, and the token that the pair merges to.

@@ -85,8 +85,8 @@ func (m *merger) piece(dst []token, s string, i, end int, keep bool) (tokens []t
 	return dst, n + len(m.tokens)
 }
 
-// encode appends the tokens of s[i:end] to dst. It uses backtrack, until that takes too
-// many steps in the piece, and from then on merge.
+// encode appends the tokens of s[i:end] to dst. It uses the method backtrack. When that takes too
+// many steps in the piece, it uses the method merge, also for the rest of the piece.
 func (m *merger) encode(dst []token, s string, i, end int) []token {
 	if !m.stuck {
 		dst, m.stuck = m.backtrack(dst, s, i, end, m.steps+64+8*(end-i))
@@ -125,7 +125,8 @@ func (m *merger) backtrack(dst []token, s string, i, end, steps int) (tokens []t
 	return dst[:0], true
 }
 
-// longest returns the longest token that s[i:end] begins with, none if that is empty.
+// longest returns the longest token that s[i:end] begins with. It returns none if s[i:end] is
+// empty.
 func (m *merger) longest(s string, i, end int) token {
 	most := end - i
 	if most >= 4 {
@@ -162,7 +163,7 @@ func (m *merger) longest(s string, i, end int) token {
 	return m.bytes[s[i]]
 }
 
-// mayFollow returns the result of adjacent, which it remembers.
+// mayFollow reports the same as adjacent, but remembers the results.
 func (m *merger) mayFollow(left, right token) bool {
 	key := pairKey(left, right)
 	known := &m.fits[hash(key)>>(64-fitsBits)]

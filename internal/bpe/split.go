@@ -259,8 +259,8 @@ func letters(c *classes, s string, i int) int {
 	return i
 }
 
-// contraction returns the end of the English contraction at i, i if there is none: 's, 't,
-// 'm, 'd, 're, 've or 'll, in either case. The long s counts as an s.
+// contraction returns the end of the English contraction at i: 's, 't, 'm, 'd, 're, 've or 'll, in
+// either case. It returns i if there is none. The long s counts as an s.
 func contraction(s string, i int) int {
 	if len(s) < i+2 || s[i] != '\'' {
 		return i
@@ -322,8 +322,9 @@ func letterRun(s string, i int) int {
 	return i
 }
 
-// notBetween returns the upper bits of the bytes that are not ASCII (upper bits of x) or not
-// between low and high (computed from y).
+// notBetween finds among eight bytes those that are not ASCII or not between low and high. It
+// returns a word with the upper bit of each such byte set. It takes the upper bits from x and the
+// other bits from y.
 func notBetween(x, y uint64, low, high uint64) uint64 {
 	y &^= tops
 	return (x | y + (0x7f-high)*ones | ^(y + (0x80-low)*ones)) & tops

@@ -20,7 +20,7 @@ const (
 // A vocabulary holds the tables of an encoding that merging needs. It does not change after
 // load. A vocabulary of a listing alone has only the fields listing and bytes, and can merge.
 type vocabulary struct {
-	listing listing // set if the vocabulary has only this and bytes; else empty
+	listing listing // empty unless the vocabulary has only the fields listing and bytes
 	bytes   [256]token
 	parts   []parts // of each token
 	pairs   table   // key: both parts of a token; value: the token
@@ -263,5 +263,6 @@ func (t *table) may(hash uint64) bool {
 	return t.bits[bit>>6]>>(bit&63)&1 != 0
 }
 
-// hash spreads a key over 64 bits, of which the upper ones are the best.
+// hash spreads a key over 64 bits. Its upper bits depend on most bits of the key, so callers use
+// these.
 func hash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }

@@ -29,9 +29,9 @@ type Frame struct {
 	Key      int            // offset of the list's key; -1 if the body is the list
 }
 
-// Read parses a body. It calls message for each message of the list, and field for each field of
-// the body other than the list. Both functions must read the next value of r. Errors contain name,
-// which is the name of the file.
+// Read parses a body. It calls the function message for each message of the list, and the function
+// field for each field of the body other than the list. Both functions must read the next value of
+// r. Errors contain name, which is the name of the file.
 func (l Layout) Read(name string, data []byte, field func(r *rawjson.Reader, key string) error, message func(r *rawjson.Reader, i int) error) (*Frame, error) {
 	r := rawjson.NewReader(data)
 	f := &Frame{Data: data, Key: -1}

@@ -10,11 +10,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Describe gives s an id and a title. Bodies have no id of their own: it is
-// made of the name of the file, without its folder and extension, the first
-// system message and the first other message, so that a conversation that
-// grows keeps it. A name that [transcript.ThreadName] gave decides alone, whatever the
-// conversation begins with: a client may write its system text and its first message anew.
+// Describe gives s an id and a title. Bodies have no id of their own: it is made of the name of the
+// file, without its folder and extension, the first system message and the first other message, so
+// that a conversation that grows keeps it. If the name was made by [transcript.ThreadName], the id
+// is made of the name alone, because a client may write its system text and its first message anew.
 func Describe(s *transcript.Session, prefix, name string) {
 	s.Title = transcript.Title(s.Messages)
 	if thread, found := strings.CutPrefix(name, transcript.ThreadName("")); found {

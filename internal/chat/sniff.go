@@ -160,7 +160,8 @@ func (s *sniffer) messages() error {
 	})
 }
 
-// object reads an object, and skips any other value.
+// object reads an object, and calls the function member to read the value of each key. It skips any
+// other value.
 func (s *sniffer) object(member func(key string) error) error {
 	if s.r.Kind() != rawjson.Object {
 		_, err := s.r.Skip()

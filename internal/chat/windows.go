@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A body has one window. To keep the windows before a compaction by the client, Carrel writes
-// a document of several bodies:
+// windowsHead begins a document of several bodies. Carrel writes such a document to keep the
+// windows before a compaction by the client, because a body has only one window:
 //
 //	{"carrel":"windows","earlier":[BODY,…],"now":BODY}
 //
@@ -27,7 +27,8 @@ func Windows(earlier [][]byte, now []byte) []byte {
 	return slices.Concat(windowsHead, []byte("["), bytes.Join(earlier, []byte(",")), []byte("]"+windowsNow), now, []byte("}"))
 }
 
-// parts returns the positions of the bodies in a document; zero spans if data is a single body.
+// parts returns the positions of the bodies in a document. If data is a single body, it returns
+// zero spans.
 func parts(data []byte) (earlier []rawjson.Span, now rawjson.Span) {
 	if !bytes.HasPrefix(data, windowsHead) {
 		return nil, rawjson.Span{End: len(data)}
@@ -53,7 +54,7 @@ func Now(data []byte) []byte {
 	return now.Of(data)
 }
 
-// Decode decodes a document of bodies. body decodes one of the bodies.
+// Decode decodes a document of bodies, each of them with the function body.
 func Decode(name string, data []byte, body func(name string, data []byte) (*transcript.Session, error)) (*transcript.Session, error) {
 	earlier, at := parts(data)
 	now, err := body(name, at.Of(data))

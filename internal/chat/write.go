@@ -101,8 +101,9 @@ func Listing(key string, values [][]byte) []byte {
 	return append(b, "]}"...)
 }
 
-// Place converts the field Message of each fix. Before, it is the index of an entry of the window;
-// after, it is at[entry], the index of the first message that was written for the entry.
+// Place converts the field Message of each fix from the index of an entry of the window to the
+// index of the first message that was written for the entry. The list at has these indexes by
+// entry.
 func Place(fixes []transcript.Fix, at []int) {
 	for i := range fixes {
 		if m := fixes[i].Message; m < len(at) {
@@ -111,13 +112,14 @@ func Place(fixes []transcript.Fix, at []int) {
 	}
 }
 
-// Drop returns an object without the members whose key drop accepts. raw must be valid.
+// Drop returns an object without the members with a key for which the function drop returns true.
+// raw must be valid.
 func Drop(raw []byte, drop func(key string) bool) []byte {
 	return transcript.Splice(raw, Dropping(raw, 0, drop)...)
 }
 
-// Dropping returns the cuts that remove members from an object. raw must be valid; offset is its
-// position in the text that is cut.
+// Dropping returns the cuts that remove members from an object: those with a key for which the
+// function drop returns true. raw must be valid; offset is its position in the text that is cut.
 func Dropping(raw []byte, offset int, drop func(key string) bool) []transcript.Cut {
 	members := membersOf(raw)
 	spans := make([]rawjson.Span, len(members))

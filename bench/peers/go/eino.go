@@ -9,10 +9,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// einoTail clears the tool results before the newest message, and then keeps the newest
-// messages that fit into the budget, because eino has no budget for a whole conversation. It
-// uses no budget for results that stay as they are: the more of them stay, the fewer messages
-// fit.
+// einoTail clears the tool results before the newest message, and then keeps the newest messages
+// that fit into the budget, because eino has no budget for a whole conversation. It makes eino
+// clear as many results as possible, because fewer messages fit if results stay uncleared.
 func einoTail(msgs []message, budget int) ([]kept, time.Duration, error) {
 	list, took, err := einoClear(msgs)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/tmc/langchaingo/memory"
 )
 
-// langchaingo loads a conversation into a token buffer, which drops the oldest messages until
-// the rest is within its limit. The buffer counts by its own estimate. So the limit is the
-// budget converted by the ratio of the two counts of the conversation, then corrected.
+// langchaingo loads a conversation into a token buffer, which drops the oldest messages until the
+// rest is within its limit. The buffer counts by its own estimate. So the limit is the budget,
+// converted by the ratio of the two counts of the conversation, and then corrected by the function
+// fit.
 func langchaingo(msgs []message, budget int) ([]kept, time.Duration, error) {
 	history := make([]llms.ChatMessage, len(msgs))
 	costs := make([]int, len(msgs)+1) // cost of the messages from each index on
@@ -34,14 +35,15 @@ func langchaingo(msgs []message, budget int) ([]kept, time.Duration, error) {
 	return keep, best.took, err
 }
 
-// An attempt is the result of a limit: the first message that stays, and the cost of all that
-// stay.
+// An attempt is the result of a buffer with one limit: the index of the first message that stays,
+// and the cost of all that stay.
 type attempt struct {
 	from, cost int
 	took       time.Duration
 }
 
-// better reports whether an attempt is closer to a budget and not over it.
+// better reports whether attempt a uses the budget better than attempt b. If b is over the budget,
+// a must cost less; otherwise a must cost more and not be over the budget.
 func (a attempt) better(b attempt, budget int) bool {
 	if b.cost > budget {
 		return a.cost < b.cost
