@@ -8,7 +8,7 @@ type Program struct {
 	Lines []*Line
 }
 
-// A Line is a statement with its position, or an error.
+// A Line is a statement with its position, or an error in place of a statement.
 type Line struct {
 	Pos    Pos    // of the first word
 	Source string // source text without line break; of a "when", with its body
@@ -57,7 +57,8 @@ type moment struct {
 	Text string // yyyy-mm-dd
 }
 
-// An action is the verb of an operation with its arguments.
+// An action is the part of an operation that has an effect: a verb and its
+// arguments.
 type action interface {
 	// check returns the first error of the action, given the names that m knows now.
 	// It changes nothing. f is nil outside iterations.
@@ -273,7 +274,7 @@ type (
 	}
 )
 
-// A condition is a test, or several tests joined by "and" and "or".
+// A condition is a test, or several conditions joined by "and" and "or".
 type condition interface{ first() *test }
 
 // The conditions.

@@ -12,7 +12,8 @@ func (m *Machine) learn(t *teach) error {
 	return nil
 }
 
-// teachOf returns the composition that c calls. It fails if no composition has that name.
+// teachOf returns the composition that the call c names. It fails if no composition has
+// that name.
 func (m *Machine) teachOf(c *call) (*teach, error) {
 	s, ok := m.symbols[c.Name.Text]
 	switch {
@@ -43,8 +44,8 @@ func (c *call) check(m *Machine, f *frame) error {
 	return err
 }
 
-// call runs a composition. During the run the parameter is bound to a copy of the
-// argument; afterwards the name of the parameter has its previous binding again.
+// call runs a composition. During the run, the name of the parameter is bound to
+// a copy of the argument; afterwards that name has its previous binding again.
 func (m *Machine) call(c *call, f *frame, captured bool) (Value, error) {
 	t, err := m.teachOf(c)
 	if err != nil {

@@ -10,7 +10,7 @@ func (l *list) onlyNone() bool {
 	return l.len() == 1 && l.kind == kindText && l.find(String(none)) >= 0
 }
 
-// check checks that the value can be an item of the list.
+// check checks that the value to add or remove can be an item of the list.
 func (c *change) check(m *Machine, f *frame) error {
 	l, err := m.ownList(c.Verb, c.List)
 	if err != nil {

@@ -108,8 +108,8 @@ func (c *nameCheck) line(l *Line) {
 	}
 }
 
-// atAnyTime calls look with c.any set. look checks code that may run after the last line:
-// the body of a handler or of a composition.
+// atAnyTime calls the function look with c.any set. It is for code that may run after the
+// last line: the body of a handler or of a composition.
 func (c *nameCheck) atAnyTime(look func()) {
 	before := c.any
 	c.any = true
@@ -127,10 +127,12 @@ func (c *nameCheck) sequence(s *sequence) {
 	}
 }
 
-// must adds a finding if n is not defined at this point.
+// must adds a finding if the name n is not defined at this point of the
+// program.
 func (c *nameCheck) must(n Name) { c.mustBeIn(c.walk(), n) }
 
-// mustBeIn adds a finding if n is not among the names in walk.
+// mustBeIn adds a finding if the name n is not among the names that the
+// argument walk has collected.
 func (c *nameCheck) mustBeIn(walk nameWalk, n Name) {
 	if n.Text != "" && !walk.bound[n.Text] && walk.defined[n.Text] == 0 {
 		hint := "remember it before it is used"
@@ -246,14 +248,16 @@ func (c *nameCheck) cond(cond condition) {
 	}
 }
 
-// applies reports whether a test applies a defined condition. For such a test an
-// undefined subject is no error: the condition is then not met.
+// applies reports whether a test applies a defined condition to its subject. If
+// the subject of such a test is undefined, that is no error: the condition is
+// then not met.
 func (c *nameCheck) applies(t *test) bool {
 	w, ok := t.Value.(*word)
 	return ok && t.Op == opIs && c.walk().defined[w.Text] != 0
 }
 
-// walk returns the names that are defined at the point being checked.
+// walk returns the names that count as defined at the point of the program that
+// is being checked.
 func (c *nameCheck) walk() nameWalk {
 	if c.any {
 		return c.later

@@ -86,7 +86,8 @@ func (m *Machine) subjectKind(t *test, f *frame) (kind, error) {
 	return v.kindOf(), err
 }
 
-// fieldOnly checks that a word is a field of every item of the list.
+// fieldOnly returns an error unless a word is a field of every item of the
+// list.
 func (f *frame) fieldOnly(w *word) error {
 	if f.item.kindOf() != kindRecord {
 		return semanticError(w.Pos, "the items of '%s' have no field '%s': say \"each\" for the item itself", f.of.name, w.Text)
@@ -97,8 +98,9 @@ func (f *frame) fieldOnly(w *word) error {
 	return nil
 }
 
-// checkApply checks the defined condition p for the subject of a test. If it returns an
-// [unknownName], the condition is not met.
+// checkApply checks the defined condition p with the subject of a test as the current
+// item. An [unknownName] as the result does not make the test invalid: the condition is
+// then not met.
 func (m *Machine) checkApply(p *define, t *test, f *frame, rule bool) error {
 	if _, err := m.subjectKind(t, f); err != nil {
 		return err

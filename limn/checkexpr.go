@@ -64,7 +64,8 @@ func (m *Machine) kindOfBinary(e *binary, f *frame) (kind, error) {
 	return binaryKind(e, left, right)
 }
 
-// operandKind is like kindOf, but a bare word must be a name: arithmetic takes no texts.
+// operandKind is like kindOf, but for operands of arithmetic, where a bare word must be
+// a name and not a text.
 func (m *Machine) operandKind(e expr, f *frame) (kind, error) {
 	if w, ok := e.(*word); ok {
 		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {

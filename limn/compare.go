@@ -33,7 +33,7 @@ func (m *Machine) compareValues(c *compare) error {
 	return m.bind(comparison, "record", d.record())
 }
 
-// A difference describes how two values differ.
+// A difference is the result of comparing two values.
 type difference struct {
 	status string   // match, mismatch, length_mismatch or type_mismatch
 	fields []string // for records: the fields that differ, those of the left record first

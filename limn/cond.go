@@ -145,7 +145,8 @@ func (m *Machine) apply(p *define, subject Value, f *frame) (bool, error) {
 	return ok, err
 }
 
-// deciding returns the first test in c whose result is want, or nil.
+// deciding returns the first test in a condition that has the given result, or
+// nil.
 func (m *Machine) deciding(c condition, want bool, f *frame) *test {
 	switch c := c.(type) {
 	case *test:

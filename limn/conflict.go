@@ -116,7 +116,8 @@ func (p *provision) alone() []contradiction {
 	return nil
 }
 
-// isVoid reports whether the exception covers every case of the rule.
+// isVoid reports whether a rule has no effect, because its exception covers
+// every case.
 func (p *provision) isVoid() bool {
 	if p.verb == "permit" {
 		return never(p.applies)
@@ -257,8 +258,8 @@ func (r *reading) provision(l *Line, rule *rule) *provision {
 	return p
 }
 
-// addException adds the exception unless to p and reports whether the formulas are within
-// the size bounds.
+// addException adds an exception, the condition after "unless", to a provision. It
+// reports whether the formulas are within the size bounds.
 func (r *reading) addException(p *provision, unless condition) bool {
 	holds, ok := r.formula(unless, false, "", 0)
 	fails, also := r.formula(unless, true, "", 0)

@@ -6,15 +6,16 @@ func (d *define) check(m *Machine, _ *frame) error {
 	return s.cond(d.Cond, 1)
 }
 
-// An applySearch follows the conditions that a condition applies, directly or through
-// others, and looks for name among them.
+// An applySearch looks for a name among the conditions that a condition applies,
+// directly or through other conditions.
 type applySearch struct {
 	m    *Machine
 	name Name
 	seen map[string]bool
 }
 
-// cond returns an error at the first test in which the name would apply itself.
+// cond returns an error at the first test by which the condition with the
+// searched name would apply itself.
 func (s applySearch) cond(c condition, depth int) (err error) {
 	walk(c, func(node any) bool {
 		if t, ok := node.(*test); ok && err == nil {

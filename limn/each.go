@@ -13,8 +13,8 @@ func (m *Machine) each(e *each, f *frame) error {
 	})
 }
 
-// forEach calls do for every item of the list, with the operation and a frame whose current
-// item it is. It stops at the first error.
+// forEach calls the function do once for every item of the list. It passes the operation,
+// and a frame with the item as the current item. It stops at the first error.
 func (m *Machine) forEach(e *each, f *frame, do func(op action, inner *frame) error) error {
 	l, err := m.listNamed("each", e.List)
 	if err != nil {

@@ -52,7 +52,8 @@ func (m *Machine) coreOf(op *operation) action {
 	return &copied
 }
 
-// located is like [at], but leaves a [failure] and errFinish unchanged.
+// located adds a position to an error as [at] does, but returns a [failure] and
+// errFinish unchanged.
 func located(pos Pos, err error) error {
 	_, ok := errors.AsType[*failure](err)
 	if ok || errors.Is(err, errFinish) {
@@ -61,7 +62,8 @@ func located(pos Pos, err error) error {
 	return at(pos, err)
 }
 
-// afterOthers adds to the message of err which operations had completed before it.
+// afterOthers adds to the message of an error which operations of the sequence had
+// been completed before it.
 func afterOthers(done []*operation, err error) error {
 	if len(done) == 0 || errors.Is(err, errFinish) {
 		return err
@@ -84,8 +86,8 @@ func lowerFirst(s string) string {
 	return string(unicode.ToLower(r)) + s[n:]
 }
 
-// exec executes an action that [Machine.check] has accepted, and returns its value if it
-// has one.
+// exec executes an action that [Machine.check] has accepted. It returns the value of the
+// action, or the zero Value if the action has none.
 func (m *Machine) exec(core action, f *frame, captured bool) (Value, error) {
 	if err := m.spend(1); err != nil {
 		return Value{}, err

@@ -5,8 +5,9 @@ import (
 	"maps"
 )
 
-// fire executes the body of handler i, and then the handlers that fire because of its
-// changes. chain holds the handlers whose firing led to this one.
+// fire executes the body of handler i, and then the handlers that fire because the
+// body changed something. chain lists the handlers that fired one after the other
+// until this one fired.
 func (l *listener) fire(i int, c cause, chain []int) {
 	h := l.m.handlers[i]
 	metadata := l.metadata(i, c)

@@ -44,7 +44,7 @@ func (r *reading) junction(c *junction, denied bool, item string, depth int) (fo
 	return f, true
 }
 
-// test returns the formula of a comparison.
+// test returns the formula of a comparison, or its negation if denied is set.
 func (r *reading) test(t *test, denied bool, item string, depth int) (formula, bool) {
 	denied = denied != t.Not
 	subject := subjectTerm(t.Subject, item)
@@ -78,8 +78,9 @@ func (r *reading) test(t *test, denied bool, item string, depth int) (formula, b
 	return formulaOf(literal{term: whole, rel: relHolds}, denied), true
 }
 
-// relate returns the literal of a comparison. If the right side is no constant, the term is
-// the difference of subject and right side, and the constant is 0.
+// relate returns a comparison as a literal. A literal compares a term with a constant. So
+// if the right side is not a constant, the term is the subject minus the right side, and
+// the constant is 0.
 func (r *reading) relate(t *test, subject, item string, rel relation) literal {
 	if c, ok := r.constant(t.Value); ok {
 		return literal{subject, rel, c}
@@ -140,8 +141,9 @@ func (r *reading) constant(e expr) (constant, bool) {
 	return constant{}, false
 }
 
-// subjectTerm returns the term of the subject of a test. A bare word in a predicate may be a
-// field of the item that the predicate is applied to, so the term of a word contains item.
+// subjectTerm returns the term of the subject of a test. In a predicate, a bare word may be
+// a field of the item that the predicate is applied to; so the term of such a word includes
+// the term of the item.
 func subjectTerm(e expr, item string) string {
 	if w, ok := e.(*word); ok {
 		return w.Text + " at " + item

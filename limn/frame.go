@@ -36,8 +36,8 @@ func (m *Machine) iterate(name string, l *list) (*iteration, error) {
 	return it, nil
 }
 
-// missing reports whether some records lack the field while others have it. If orNone is true,
-// it also returns true if no record has the field.
+// missing reports whether some records of the list have a field and others lack it. If orNone
+// is true, it also returns true if all records lack the field.
 func (it *iteration) missing(field string, orNone bool) bool {
 	if it == nil || it.fields == nil {
 		return false

@@ -143,7 +143,7 @@ func (c cause) touches(h *handler) bool {
 }
 
 // spread evaluates the handlers that depend on the names in c.changed, and fires those
-// that became true.
+// whose conditions became true.
 func (l *listener) spread(c cause, chain []int) {
 	if len(c.changed) == 0 {
 		return
@@ -158,8 +158,9 @@ func (l *listener) spread(c cause, chain []int) {
 	}
 }
 
-// look evaluates handler i and fires it if its condition became true. chain holds the
-// handlers whose firing led to this evaluation.
+// look evaluates the condition of handler i, and fires the handler if the condition
+// became true. chain lists the handlers that fired one after the other until this
+// evaluation.
 func (l *listener) look(i int, c cause, chain []int) {
 	h := l.m.handlers[i]
 	if h.disabled || l.over() {
@@ -196,7 +197,8 @@ func (l *listener) holds(h *handler) (bool, error) {
 	return !guarded && err == nil, err
 }
 
-// refuse emits an error result: handler i should fire but does not, because of why.
+// refuse emits a result with an error: handler i should fire, but it does not for
+// the reason in why.
 func (l *listener) refuse(i int, c cause, why string) {
 	h := l.m.handlers[i]
 	err := newError(faultRuntime, h.line.Pos, "%s", why)
@@ -212,7 +214,8 @@ func (l *listener) path(chain []int) string {
 	return strings.Join(lines, ", ")
 }
 
-// metadata returns the description of cause c for the results of handler i.
+// metadata returns the metadata of the results of handler i, which was
+// evaluated because of the cause c.
 func (l *listener) metadata(i int, c cause) map[string]any {
 	h := l.m.handlers[i]
 	changed, values := []string{}, map[string]any{}

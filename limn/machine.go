@@ -177,7 +177,8 @@ func (m *Machine) begin() {
 	m.out, m.steps, m.depth, m.iterating = nil, m.limit, 0, nil
 }
 
-// A failure is the reason why a statement failed, with its status and metadata.
+// A failure is an error that has the reason why a statement failed, and its
+// status and metadata.
 type failure struct {
 	status   Status
 	message  string
@@ -205,8 +206,9 @@ func failed(err error) Result {
 	return Result{Status: e.fault.status(), Message: e.Text, Err: e, Executed: e.fault == faultRuntime}
 }
 
-// status returns the status of a statement with the fault. A runtime fault also has
-// [StatusSemanticError]: [StatusRuntimeError] is only for events of listening.
+// status returns the status of a statement that failed with a fault of this kind.
+// For a fault at run time it is [StatusSemanticError], because [StatusRuntimeError]
+// is only for events of listening.
 func (f faultKind) status() Status {
 	switch f {
 	case faultParse:

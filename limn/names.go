@@ -1,6 +1,7 @@
 package limn
 
-// orOf returns r or, if r is nil, a new reading of p at its first line.
+// orOf returns r. If r is nil, it returns a new reading at the first line of
+// the program p.
 func (r *reading) orOf(p *Program) *reading {
 	if r != nil {
 		return r

@@ -41,7 +41,8 @@ func parseNumber(text string) (Value, error) {
 	return finite(f)
 }
 
-// whole returns the value of n and keeps n. It fails if n has more than maxBits bits.
+// whole returns a whole number as a value, which keeps n. It fails if n has more than
+// maxBits bits.
 func whole(n *big.Int) (Value, error) {
 	if n.IsInt64() {
 		return Int(n.Int64()), nil
@@ -52,7 +53,8 @@ func whole(n *big.Int) (Value, error) {
 	return Value{n}, nil
 }
 
-// finite returns the value of f. It fails if f is infinite or NaN.
+// finite returns a number as a value. It fails if the number is infinite or
+// NaN.
 func finite(f float64) (Value, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return Value{}, errTooLarge

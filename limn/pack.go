@@ -131,7 +131,8 @@ func readPack(name string) (*Pack, error) {
 	return LoadPack(data)
 }
 
-// CheckPacks returns an error if two packs share a word or a live name.
+// CheckPacks returns an error if two packs declare the same word or the same
+// live name.
 func CheckPacks(packs []*Pack) error {
 	owners := make(map[string]int)
 	for i, p := range packs {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A packRule lists the parameters of a type of execution.
+// A packRule says which parameters a type of execution requires and accepts.
 type packRule struct {
 	writes  bool     // requires target_name or target_slot, and source_slot or literal_value
 	names   []string // required parameters whose value is a slot for a name
@@ -121,7 +121,8 @@ func (x packParams) comparison() {
 	}
 }
 
-// either reads exactly one of two parameters. It fails if both or none are given.
+// either reads the one of two parameters that is present. It records an error if
+// both or none are present.
 func (x packParams) either(a, b string) {
 	if x.has(a) == x.has(b) {
 		x.fail(a, "and %s exclude one another: give exactly one of them", b)
@@ -143,13 +144,13 @@ func (x packParams) either(a, b string) {
 	}
 }
 
-// word reads a parameter that is a name.
+// word reads a parameter whose value is a name.
 func (x packParams) word(name string) {
 	x.params[name] = x.r.word(member(x.at, name), x.text(name))
 }
 
-// slot reads a parameter that names a required slot of the verb. If isName is set, the slot
-// must take names.
+// slot reads a parameter whose value is the name of a required slot of the verb. If isName
+// is set, that slot must take names.
 func (x packParams) slot(name string, isName bool) {
 	s := x.text(name)
 	x.params[name] = s

@@ -102,7 +102,8 @@ type packReader struct {
 	err error
 }
 
-// fail records an error about the field at, unless there is an earlier error.
+// fail records an error about the field with the path in at, unless an error
+// was recorded before.
 func (r *packReader) fail(at, format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w: %s %s", ErrPack, at, fmt.Sprintf(format, args...))
@@ -116,7 +117,8 @@ type packObject struct {
 	fields map[string]any
 }
 
-// object returns v as an object. It fails if v has fields that are not in known.
+// object returns v as an object. It records an error if v has a field that the
+// list known does not contain.
 func (r *packReader) object(at string, v any, known ...string) packObject {
 	fields, ok := v.(map[string]any)
 	if !ok {
@@ -149,7 +151,8 @@ func (o packObject) text(name string) string {
 	return o.r.text(member(o.at, name), v)
 }
 
-// optional returns a field that is a non-empty text, or otherwise if the field is missing.
+// optional returns the non-empty text of a field. If the field is missing, it returns the
+// default, which is the argument otherwise.
 func (o packObject) optional(name, otherwise string) string {
 	if !o.has(name) {
 		return otherwise
@@ -168,7 +171,8 @@ func (r *packReader) text(at string, v any) string {
 	return s
 }
 
-// choice returns an optional text field, whose value must be one of choices.
+// choice returns the text of a field, which must be one of choices. If the
+// field is missing, it returns the default, which is the argument otherwise.
 func (o packObject) choice(name, otherwise string, choices ...string) string {
 	s := o.optional(name, otherwise)
 	if !slices.Contains(choices, s) {
@@ -203,8 +207,8 @@ func (o packObject) truth(name string) bool {
 	return b
 }
 
-// whole returns an optional field that is a whole number from 1 to limit; a missing field
-// gives otherwise.
+// whole returns the whole number of a field, which must be from 1 to limit. If the field
+// is missing, it returns the default, which is the argument otherwise.
 func (o packObject) whole(name string, otherwise, limit int64) int64 {
 	v, ok := o.fields[name]
 	if !ok {

@@ -89,8 +89,8 @@ func (r *packReader) settings(o packObject, p *Pack) {
 	r.sequence(o, p)
 }
 
-// belong fails if the pack has one of the named fields, which are only for packs of type owner,
-// but is of another type t.
+// belong fails if the pack has a field that its type does not allow. The named fields are only
+// for packs of the type owner; t is the type of the pack.
 func (o packObject) belong(t, owner PackType, names ...string) {
 	for _, name := range names {
 		if o.has(name) && t != owner {
@@ -190,8 +190,8 @@ func (r *packReader) word(at string, v any) string {
 	return w
 }
 
-// unique fails if a pack declares a word twice. A live name may also be a noun; a noun
-// cannot be bound by a program.
+// unique records an error if a pack declares a word twice. A live name may also be a
+// noun of the pack: programs cannot bind nouns.
 func (r *packReader) unique(p *Pack) {
 	words := p.words()
 	for i, w := range words {
@@ -218,7 +218,7 @@ func (r *packReader) verb(at, pack string, v any) *packVerb {
 	return verb
 }
 
-// slot reads a slot. before holds the earlier slots of the verb.
+// slot reads a slot. The list before has the earlier slots of the verb.
 func (r *packReader) slot(at string, v any, before []packSlot) packSlot {
 	o := r.object(at, v, "name", "connective", "required", "value_type", "type_constraint")
 	s := packSlot{
@@ -250,8 +250,8 @@ func (r *packReader) slot(at string, v any, before []packSlot) packSlot {
 	return s
 }
 
-// connective fails if w cannot stand between two values: a word that would continue the
-// value before it, or end the operation.
+// connective records an error if the word w cannot stand between two values. It cannot
+// if it would continue the value before it or end the operation.
 func (r *packReader) connective(at, w string) {
 	switch {
 	case !plainWord(w):

@@ -71,8 +71,8 @@ func (x packRun) check(kinds []kind) error {
 	return nil
 }
 
-// want checks the kind of the argument for a parameter. A live name without a value has
-// [kindNone], which is accepted.
+// want checks that the argument for a parameter is of a kind. It also accepts
+// [kindNone], the kind of a live name without a value.
 func (x packRun) want(param string, kind kind, kinds []kind) error {
 	i := x.index(param)
 	if kinds[i] == kind || kinds[i] == kindNone {

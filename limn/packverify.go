@@ -31,7 +31,8 @@ type finding struct {
 	figures map[string]any // metadata of the failure
 }
 
-// conclude binds the values of a finding, and then returns its failure if it has one.
+// conclude binds the names of a finding to its values. Then it returns the failure of
+// the finding, if there is one.
 func (x packRun) conclude(f finding, err error) error {
 	if err != nil {
 		return err
@@ -56,8 +57,8 @@ func (x packRun) conclude(f finding, err error) error {
 	return &failure{status: StatusPackFailure, message: f.message, metadata: metadata}
 }
 
-// filling returns the argument of a slot for metadata: the name in a slot for names,
-// otherwise the value.
+// filling returns the argument of a slot as it stands in the metadata: the name if
+// the slot takes names, otherwise the value.
 func (x packRun) filling(s packSlot, e expr) any {
 	if w, ok := e.(*word); ok && s.IsName {
 		return w.Text
@@ -164,7 +165,8 @@ func (x packRun) measure() (finding, error) {
 	return f, nil
 }
 
-// figure returns v if it is a number, and parses it if it is a text.
+// figure returns v if it is not a text. It parses a text as a number, and fails
+// if it is none.
 func (x packRun) figure(param string, v Value) (Value, error) {
 	text, ok := v.text()
 	if !ok {
@@ -177,8 +179,9 @@ func (x packRun) figure(param string, v Value) (Value, error) {
 	return parseNumber(text)
 }
 
-// nearestNumber returns the number nearest to claim, the first of several, and its distance
-// from claim. Both are zero Values if there are no numbers.
+// nearestNumber returns the number that is nearest to claim, and its distance from claim.
+// If several are equally near, it returns the first of these. Both results are zero Values
+// if there are no numbers.
 func nearestNumber(numbers []Value, claim Value) (nearest, delta Value, err error) {
 	for _, n := range numbers {
 		high, low := n, claim
@@ -230,7 +233,8 @@ func (x packRun) ranges() (finding, error) {
 	return f, nil
 }
 
-// divergence returns which ends of two ranges differ. A range is the first two numbers.
+// divergence returns which ends of two ranges differ. The ends of a range are the first
+// two numbers of the list.
 func divergence(a, b []Value) string {
 	low, high := a[0].Equal(b[0]), a[1].Equal(b[1])
 	switch {
@@ -252,8 +256,9 @@ func rangeText(ends []Value) Value {
 	return String(ends[0].String() + " to " + ends[1].String())
 }
 
-// conform checks that a record has all fields of another record, its shape, each with a value
-// of the same kind. It reports additional fields, but they are no failure.
+// conform checks a record against another record, the shape: the record must have all fields
+// of the shape, and the value of each must be of the same kind. It reports additional fields,
+// but does not fail because of them.
 func (x packRun) conform() (finding, error) {
 	v, err := x.values("record_slot", "shape_slot")
 	if err != nil {

@@ -98,10 +98,11 @@ func (p *parser) begin() *statement {
 	return s
 }
 
-// blank reports whether the line has only punctuation.
+// blank reports whether the line consists of punctuation only.
 func (p *parser) blank() bool { return p.err == nil && p.toks[0].kind == lexEnd }
 
-// finish sets the statement of l, or its error if parsing failed or lexemes are left.
+// finish puts the statement s into the line l. If parsing failed or lexemes are left,
+// it puts the error into the line instead.
 func (p *parser) finish(l *Line, s stmt) {
 	if p.err == nil && !p.atEnd() {
 		p.unexpected()
@@ -207,7 +208,7 @@ func (p *parser) atEnd() bool { return p.peek().kind == lexEnd }
 // pos returns the position of the next lexeme.
 func (p *parser) pos() Pos { return p.place(p.peek().pos) }
 
-// place returns the position of a byte of the line.
+// place returns the position of the byte at offset at in the line.
 func (p *parser) place(at int) Pos { return Pos{p.number, at + 1} }
 
 // fail records a fault at the next lexeme.
@@ -223,7 +224,7 @@ func (p *parser) fault(f fault) {
 	p.at = len(p.toks) - 1
 }
 
-// found describes the next lexeme, for the beginning of an error text.
+// found describes the next lexeme. Error texts begin with the description.
 func (p *parser) found() string { return p.peek().String() }
 
 func (t lexeme) String() string {

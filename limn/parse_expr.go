@@ -92,7 +92,8 @@ func (p *parser) extremum() *extremum {
 	return e
 }
 
-// numeral consumes a number, and fails with the hint form if the next lexeme is none.
+// numeral consumes a number. It fails if the next lexeme is not a number; form is the
+// hint of the error.
 func (p *parser) numeral(form string) *number {
 	t := p.peek()
 	if t.kind != lexNumber {
@@ -103,8 +104,8 @@ func (p *parser) numeral(form string) *number {
 	return &number{Pos: p.place(t.pos), Text: t.text}
 }
 
-// newName consumes a name that the statement defines. It fails if the next lexeme is no name
-// or a noun of a pack. what describes the named thing for the error.
+// newName consumes a name that the statement defines. It fails if the next lexeme is a noun
+// of a pack or cannot be a name. In the error, the text what describes the named thing.
 func (p *parser) newName(what string) Name {
 	if t := p.peek(); t.noun {
 		p.notName(what, t)
@@ -113,8 +114,8 @@ func (p *parser) newName(what string) Name {
 	return p.name(what)
 }
 
-// name consumes a name, and fails if the next lexeme is none. what describes the named thing
-// for the error.
+// name consumes a name, and fails if the next lexeme cannot be a name. In the error, the
+// text what describes the named thing.
 func (p *parser) name(what string) Name {
 	t := p.peek()
 	if !t.names() {

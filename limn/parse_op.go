@@ -69,7 +69,7 @@ func (p *parser) moment(k keyword) *moment {
 	return &moment{Text: t.text}
 }
 
-// quotedText consumes quoted text, and fails if the next lexeme is none.
+// quotedText consumes a quoted text, and fails if the next lexeme is not one.
 func (p *parser) quotedText(where string) *quotation {
 	if p.peek().kind != lexText {
 		p.fail(p.found()+" "+where, "put the text in quotes")
@@ -223,8 +223,9 @@ func (p *parser) packCall() *packCall {
 	return c
 }
 
-// slotAhead reports whether the next lexeme begins slot s: its connective or, for a slot
-// without connective, any lexeme that is not the connective of another slot.
+// slotAhead reports whether the next lexeme begins the slot s. It does if it is the
+// connective of s. If s has no connective, it does unless it is the connective of
+// another slot.
 func (p *parser) slotAhead(c *packCall, s packSlot) bool {
 	t := p.peek()
 	if s.Connective != "" {

@@ -81,7 +81,8 @@ func (k keyword) since() int {
 	return 35
 }
 
-// newer maps each word that came after release 35 to its first release. It is never written.
+// newer maps each word that came after release 35 to the release that introduced it. The map
+// is never changed.
 var newer = lazy.Value[map[keyword]int]{Make: func() map[keyword]int {
 	return map[keyword]int{
 		kwIncludes: 37, kwRemove: 37,
@@ -108,15 +109,16 @@ type audit struct {
 	found   []*Error
 }
 
-// word reports the keyword k at pos if the release does not know it.
+// word records the keyword k at a position if the release does not know it.
 func (a *audit) word(pos Pos, k keyword) {
 	a.need(pos, k.since(), fmt.Sprintf("%q", k.String()))
 }
 
-// verb reports a verb of the current operation if the release does not know it.
+// verb records a verb of the current operation if the release does not know it.
 func (a *audit) verb(verb string) { a.word(a.pos, keywords.Get()[verb]) }
 
-// need reports a construct if it is newer than the release.
+// need records a construct that is newer than the release. The argument since
+// is the first release that knows the construct.
 func (a *audit) need(pos Pos, since int, what string) {
 	if since <= a.release.size {
 		return

@@ -100,8 +100,9 @@ func (m *Machine) checkCapture(core action, f *frame) error {
 	return m.mustGive(core, 0)
 }
 
-// mustGive fails if an action has no value. depth is the number of enclosing compositions.
-// A gather has a value only as the last operation of a composition, where depth is above 0.
+// mustGive fails if an action has no value. depth is the number of compositions that
+// enclose the action. A gather has a value only if it is the last operation of a
+// composition, and then depth is above 0.
 func (m *Machine) mustGive(core action, depth int) error {
 	switch c := core.(type) {
 	case *selection:

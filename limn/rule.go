@@ -34,8 +34,9 @@ func (m *Machine) rule(r *rule, f *frame) error {
 	return &v
 }
 
-// verdict returns the consequence of a rule whose condition c evaluated to want. Its status
-// is success if the rule only shows a message. where names the item for a rule about items.
+// verdict returns the consequence of a rule whose condition c has the result want. Its
+// status is success if the rule only shows a message. If the rule is about items, where is
+// the part of the message that names the item.
 func (m *Machine) verdict(verb string, c condition, want bool, f *frame, where string) failure {
 	text := canonical(c)
 	v := failure{status: StatusSuccess, metadata: map[string]any{"verb": verb, "condition": text}}
@@ -93,7 +94,8 @@ func (m *Machine) requireEach(r *requireEach) error {
 	return nil
 }
 
-// itemVerdict returns the failure of a rule at item number, which counts from 1.
+// itemVerdict returns the failure of a rule about items. The item with the given
+// number, counted from 1, breaks the rule.
 func (m *Machine) itemVerdict(r *requireEach, number int, f *frame) error {
 	where := ", at " + r.Binding + " " + strconv.Itoa(number) + " of " + r.List.Text
 	v := m.verdict(verbRequire, r.Cond, false, f, where)

@@ -13,8 +13,9 @@ func (s *selection) check(m *Machine, _ *frame) error {
 	return m.checkItemsBy(s.List, l, "", s.Cond)
 }
 
-// checkItemsBy checks a condition for every item of l. The item is bound to binding; if
-// binding is empty, the subjects of the condition must be fields of the item.
+// checkItemsBy checks a condition for every item of l, with the name in binding bound
+// to the item. If binding is empty, the subjects of the condition must be fields of the
+// item.
 func (m *Machine) checkItemsBy(name Name, l *list, binding string, c condition) error {
 	it, err := m.iterate(name.Text, l)
 	if err != nil {

@@ -114,7 +114,8 @@ func (m *Machine) emitShort(v Value) error {
 	return nil
 }
 
-// ends returns the first and last shownEnds items of a list that is cut, or all items.
+// ends returns all items of a list that is shown as a whole. Of a list that is cut, it
+// returns the first and the last shownEnds items.
 func ends(items []Value) []Value {
 	if len(items) <= maxShown {
 		return items

@@ -109,12 +109,12 @@ func either(f, g formula) (formula, bool) {
 	return slices.Concat(f, g), len(f)+len(g) <= maxClauses
 }
 
-// never reports whether f is certainly false for all values.
+// never reports whether it is certain that f is false for all values.
 func never(f formula) bool {
 	return !slices.ContainsFunc(f, func(c clause) bool { return !c.contradictory() })
 }
 
-// exclude reports whether f and g are certainly never true for the same values.
+// exclude reports whether it is certain that f and g are never both true.
 func exclude(f, g formula) bool {
 	for _, c := range f {
 		for _, d := range g {
@@ -126,9 +126,9 @@ func exclude(f, g formula) bool {
 	return true
 }
 
-// contradictory reports whether c is certainly false for all values. It returns false if a
-// term is ordered against both numbers and dates: the machine refuses such a condition with
-// an error instead of evaluating it to false.
+// contradictory reports whether it is certain that c is false for all values. It returns
+// false if c orders a term against both numbers and dates: the machine refuses such a
+// condition with an error instead of evaluating it to false.
 func (c clause) contradictory() bool {
 	if len(c) < 2 {
 		return false
@@ -199,7 +199,8 @@ func (s *span) meet(l literal) {
 	}
 }
 
-// bound narrows one end of a span. Dates are whole days: above a date means from the next day.
+// bound narrows one end of a span to the limit in a literal. Dates are whole days, so "above"
+// a date means from the next day on.
 func (s *span) bound(l literal) {
 	limit, open := l.c.number, l.rel == relAbove || l.rel == relBelow
 	if open && l.c.kind == kindDate {
@@ -216,7 +217,8 @@ func (s *span) bound(l literal) {
 	}
 }
 
-// nextDay returns the smallest whole number above limit, or the largest below it.
+// nextDay returns the smallest whole number that is greater than limit. If above
+// is false, it returns the largest that is smaller than limit.
 func nextDay(limit *big.Rat, above bool) *big.Rat {
 	n := new(big.Int).Div(limit.Num(), limit.Denom()) // rounded down, as the denominator is positive
 	switch {

@@ -9,7 +9,7 @@ const (
 	maxDepth = 100       // nesting depth of compositions and predicates
 )
 
-// A symbol is the binding of a name: a value or a composition.
+// A symbol is the thing that a name is bound to: a value or a composition.
 type symbol struct {
 	value      Value
 	descriptor string // the word before "called"
@@ -48,7 +48,8 @@ func itemsOf(s *symbol) int {
 	return s.value.len()
 }
 
-// reserve adds n to the item count of the machine. It fails above maxItems. n may be negative.
+// reserve adds n, which may be negative, to the number of items of the machine. It fails if
+// there would be more than maxItems.
 func (m *Machine) reserve(n int) error {
 	if n > 0 && m.items+n > maxItems {
 		return runtimeError(Pos{}, "the lists would hold more than %d items", maxItems)
@@ -64,7 +65,8 @@ func (m *Machine) touch(name string) {
 	}
 }
 
-// spend uses n of the steps of the statement, and fails if fewer are left.
+// spend subtracts n from the steps that the statement may still take. It fails
+// if fewer are left.
 func (m *Machine) spend(n int) error {
 	if m.steps < n {
 		m.steps = 0
@@ -137,8 +139,8 @@ func (m *Machine) unknown(pos Pos, name string) error {
 	return unknownName{e}
 }
 
-// bindable fails if a statement must not bind n: a handler cannot bind live names, and a list
-// cannot change while it is iterated over.
+// bindable returns an error if a statement must not bind the name n: a handler cannot bind
+// live names, and a list cannot change while it is iterated over.
 func (m *Machine) bindable(n Name) error {
 	if m.firing && m.live[n.Text] {
 		return semanticError(n.Pos, "'%s' is a live value, which a handler cannot change", n.Text)

@@ -83,8 +83,8 @@ func (m *Machine) suits(u LiveValue) bool {
 	return true
 }
 
-// lose marks the source of a live name as failed, and disables the handlers that depend only
-// on failed sources.
+// lose marks the source of a live name as failed. It disables the handlers that depend only
+// on failed sources. The text why is the reason for the message.
 func (l *listener) lose(name, why string) {
 	l.gone[name] = true
 	disabled := []int{}

@@ -31,7 +31,7 @@ var errValue = errors.New("not a value of the language")
 // own copies. The zero Value is no value.
 type Value struct {
 	// v is an int64, a *big.Int beyond those, a float64, a string, a day, a
-	// *record or a *list. All but lists are never changed.
+	// *record or a *list. Only a list may be changed.
 	v any
 }
 
@@ -59,8 +59,8 @@ type entry struct {
 // Int returns a whole number.
 func Int(n int64) Value { return Value{n} }
 
-// float returns a number. Numbers that are not finite are not values, but this
-// does not check it; those which the machine computes are checked.
+// float returns a number. It does not check that the number is finite, which a
+// value must be; the machine checks the numbers that it computes.
 func float(f float64) Value { return Value{f} }
 
 // String returns a text.
@@ -84,8 +84,8 @@ const secondsPerDay = 24 * 60 * 60
 // maxFields is the most fields of a record.
 const maxFields = 256
 
-// recordOf returns a record. Its fields, 256 at most, must have different names,
-// and scalars.
+// recordOf returns a record. It fails if there are more than 256 fields, if two
+// fields have the same name, or if the value of a field is not a scalar.
 func recordOf(entries ...entry) (Value, error) {
 	if len(entries) > maxFields {
 		return Value{}, fmt.Errorf("%w: a record of %d fields, and at most %d are allowed", errValue, len(entries), maxFields)
@@ -103,7 +103,8 @@ func recordOf(entries ...entry) (Value, error) {
 	return Value{&record{entries: slices.Clone(entries)}}, nil
 }
 
-// listOf returns a list. Its items must be of one kind, and no lists.
+// listOf returns a list. It fails if the items are of different kinds, or if an
+// item is a list.
 func listOf(items ...Value) (Value, error) {
 	for _, item := range items {
 		switch {
@@ -218,8 +219,9 @@ func (v Value) extent() int {
 // effort estimates the number of steps to read all of v.
 func (v Value) effort() int { return v.extent() + v.width()/256 }
 
-// width estimates the bytes of v as displayed. It counts long numbers with more than their
-// digits, because formatting a long number takes more than linear time.
+// width estimates the size of v in bytes when it is displayed. It counts a long number as
+// larger than its digits, because the time to format a long number grows faster than its
+// length.
 func (v Value) width() int {
 	n := 0
 	switch x := v.v.(type) {

@@ -22,7 +22,7 @@ const (
 // are not.
 func Reserved(word string) bool { return keywords.Get()[word] != kwNone }
 
-// A keyword is an index of vocabulary.
+// A keyword is a word of the language, given by its index in vocabulary.
 type keyword uint8
 
 const (
@@ -103,7 +103,7 @@ const (
 	kwDividedBy
 )
 
-// vocabulary holds the words by their index. It is never written.
+// vocabulary has the word for each keyword. The array is never changed.
 var vocabulary = [...]string{
 	kwRemember: "remember", "show", "filter", "keep", "count", "gather", "sum", "each", "choose", "finish", "add",
 	kwRemove: "remove", "weakens", "require", "forbid", "permit", "assign", "expect", "sort", "compare", "transform",
@@ -121,7 +121,7 @@ var vocabulary = [...]string{
 	kwEqualTo: "equal to", "multiplied by", "divided by",
 }
 
-// keywords finds the words that are reserved. It is never written.
+// keywords maps each reserved word to its keyword. The map is never changed.
 var keywords = lazy.Value[map[string]keyword]{Make: func() map[string]keyword {
 	m := make(map[string]keyword, kwCombine)
 	for k := kwRemember; k <= kwCombine; k++ {

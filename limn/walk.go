@@ -1,8 +1,8 @@
 package limn
 
-// walk calls visit for a node and then for its children, in the order of the text. It skips
-// the children of a node for which visit returns false. A node is a [stmt], an [*operation],
-// an [action], an [expr], a [condition] or nil.
+// walk calls the function visit with a node and then with its children, in the order of the
+// text. If visit returns false for a node, walk skips the children of that node. A node is a
+// [stmt], an [*operation], an [action], an [expr], a [condition] or nil.
 func walk(node any, visit func(node any) bool) {
 	if node == nil || !visit(node) {
 		return
@@ -36,7 +36,7 @@ func walk(node any, visit func(node any) bool) {
 	}
 }
 
-// walkCore visits the children of an action.
+// walkCore walks the children of an action with the function visit.
 func walkCore(core action, visit func(node any) bool) {
 	switch c := core.(type) {
 	case *remember:
@@ -89,7 +89,7 @@ func walkCore(core action, visit func(node any) bool) {
 	}
 }
 
-// walkExprs visits expressions.
+// walkExprs walks expressions with the function visit.
 func walkExprs(values []expr, visit func(node any) bool) {
 	for _, v := range values {
 		walk(v, visit)

@@ -72,7 +72,8 @@ func (c *cache) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, nil
 }
 
-// fill embeds the texts that known lacks, and adds their vectors to known and to the cache.
+// fill embeds those texts whose vectors the map known lacks. It adds the new vectors to
+// that map and to the cache.
 func (c *cache) fill(ctx context.Context, known map[digest.Digest][]float32, keys []digest.Digest, texts []string) error {
 	var missing []string
 	var at []digest.Digest

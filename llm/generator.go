@@ -58,7 +58,7 @@ func (p *Prompt) Most() Usage {
 // framing is an upper bound of the tokens that a request has in addition to those of its texts.
 const framing = 64
 
-// Or returns u with its zero fields taken from v.
+// Or returns u with each field that is 0 replaced by the field of v.
 func (u Usage) Or(v Usage) Usage {
 	if u.Input > 0 {
 		v.Input = u.Input

@@ -13,7 +13,8 @@ import (
 // the call was stopped when its time was over.
 var ErrSpend = errors.New("limit of what models may spend")
 
-// Limits limit the spending of a generator. The zero value allows no call.
+// Limits are the limits for the spending of a generator. The zero value allows
+// no call.
 type Limits struct {
 	// Tokens is the limit for all prompts and replies together. The default is 0, so that
 	// nothing is sent.

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 )
 
-// A Secret is a text that must not be shown, such as a key. Formatted, logged or marshaled,
-// also as a field of another value, it gives "[secret]". Only [Secret.Reveal] returns the text.
-// The zero value is no secret.
+// A Secret is a text that must not be shown, such as a key. When a Secret, or a value that
+// contains it, is formatted, logged or marshaled, the result has "[secret]" in place of the
+// text. Only [Secret.Reveal] returns the text. The zero value means that there is no secret.
 type Secret struct {
 	// This is a pointer because package fmt prints unexported fields of fields without calling
 	// their methods, but does not follow pointers.

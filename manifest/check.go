@@ -40,7 +40,7 @@ func (e *CheckError) Error() string {
 	return fmt.Sprintf("manifest: item %d: %s", e.Item, e.Text)
 }
 
-// whole returns an error that is not about a single item.
+// whole returns an error about the header, or about several items together.
 func whole(format string, args ...any) *CheckError {
 	return &CheckError{Item: -1, Text: fmt.Sprintf(format, args...)}
 }
@@ -73,15 +73,15 @@ func validID(s string) bool {
 // Check returns a [*CheckError] if the manifest breaks an invariant:
 //
 //   - every field is in its range, and every name is a [ValidName];
-//   - items are in their order, and the [*Output] is the last item and the only one;
+//   - items are in their order, and the last item is the only [*Output];
 //   - segments tile the output without gap or overlap;
 //   - their tokens sum to Total, which is at most Budget minus Reserve;
 //   - every reason belongs to the type of its item;
 //   - no artifact or block is in two segments or omissions, no row of an
 //     artifact occurs twice, no reason has two sets, and no artifact has two
 //     fetches;
-//   - the artifacts in segments, omissions and sets are Candidates in number;
-//   - the tier minimal asks for a Review.
+//   - Candidates is the number of artifacts in segments, omissions and sets;
+//   - Review is set if the tier is minimal.
 //
 // A redacted manifest cannot be checked as a whole, so a [*Redacted] is an error, too.
 func (m *Manifest) Check() error {
@@ -153,7 +153,8 @@ func (h *Header) check() error {
 	return nil
 }
 
-// nameOr reports whether s is a name or, if optional, empty.
+// nameOr reports whether s is a valid name. If optional is set, s may also be
+// empty.
 func nameOr(s string, optional bool) bool { return optional && s == "" || ValidName(s) }
 
 // checkItem returns the rule that an item breaks by itself, or "".
@@ -288,9 +289,9 @@ type checker struct {
 	rows      map[int64]int // item by the row of its artifact
 	sets      []int         // indexes of the sets
 	items     []Item
-	size      int64 // bytes of the segments
+	size      int64 // sum of the bytes of the segments
 	tokens    int64
-	artifacts int64 // artifacts
+	artifacts int64 // number of artifacts in segments, omissions and sets
 	output    *Output
 }
 
@@ -348,7 +349,8 @@ func (c *checker) add(i int, it Item) string {
 }
 
 // mention records that item i is about the artifact or block ref, which is in the given row. If
-// an earlier item has the same ref or row, it returns a text that says so, and otherwise "".
+// an earlier item has the same ref or the same row, mention returns a text that says so, and
+// otherwise "".
 func (c *checker) mention(i int, ref string, class provenance.Class, row int64) string {
 	if class != "" {
 		c.artifacts++
@@ -365,8 +367,8 @@ func (c *checker) mention(i int, ref string, class provenance.Class, row int64) 
 	return twice(c.refs, ref, i)
 }
 
-// twice records that item i is about ref. If an earlier item is about ref, too, it returns a
-// text that says so, and otherwise "".
+// twice records that item i is about the artifact or block ref. If an earlier item is about
+// it, too, twice returns a text that says so, and otherwise "".
 func twice(seen map[string]int, ref string, i int) string {
 	if other, ok := seen[ref]; ok {
 		return fmt.Sprintf("item %d is about %s, too", other, ref)

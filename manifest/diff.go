@@ -105,7 +105,8 @@ type name struct {
 	place int  // position among the segments of that kind without a ref
 }
 
-// A named is a segment with its name.
+// A named is a segment together with the name that identifies it in both
+// contexts.
 type named struct {
 	*Segment
 	name name
@@ -145,7 +146,8 @@ func listSegments(m *Manifest) *segments {
 	return list
 }
 
-// absence returns a function that looks up why the artifact or block of a segment is not in m.
+// absence returns a function that returns the reason why m does not contain the artifact or
+// block of a segment.
 func absence(m *Manifest) func(*Segment) Reason {
 	omitted := make(map[string]Reason)
 	var sets []*Set
@@ -170,7 +172,8 @@ func absence(m *Manifest) func(*Segment) Reason {
 	}
 }
 
-// differs reports whether two segments with the same name differ.
+// differs reports whether two segments with the same name differ in kind, form,
+// version, tokens or text.
 func differs(a, b *Segment) bool {
 	return a.Kind != b.Kind || a.Form != b.Form || a.Version != b.Version || a.Tokens != b.Tokens || !a.Commit.Equal(b.Commit)
 }

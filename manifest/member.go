@@ -138,7 +138,7 @@ func inRange(members []member) string {
 	return ""
 }
 
-// object writes members.
+// object writes an object with the given members.
 func (e encoder) object(members []member) encoder {
 	e = append(e, '{')
 	for i := range members {
@@ -179,7 +179,7 @@ func (e encoder) member(m *member) encoder {
 	return e
 }
 
-// object reads members in any order.
+// object reads an object with the given members, which may be in any order.
 func (d *decoder) object(members []member) error {
 	next := 0 // position of the expected member in the canonical order
 	return d.Object(func(key string) error {
@@ -240,7 +240,7 @@ func (d *decoder) rows(v *Rows) error {
 	return nil
 }
 
-// number reads a whole number from 0 to most.
+// number reads a whole number that is at least 0 and at most the limit most.
 func (d *decoder) number(most int64) (int64, error) {
 	start := d.Offset()
 	span, err := d.Skip()
@@ -254,7 +254,7 @@ func (d *decoder) number(most int64) (int64, error) {
 	return n, nil
 }
 
-// truth reads true.
+// truth reads the JSON value true.
 func (d *decoder) truth() error {
 	start := d.Offset()
 	if d.Kind() != rawjson.True {

@@ -74,8 +74,8 @@ func (d *decoder) document() (*Sealed, error) {
 	return nil, format(err)
 }
 
-// otherSchema returns the schema of a document that could not be read, and whether it is
-// another one than [Schema].
+// otherSchema returns the schema that a document names, and whether it is another one
+// than [Schema]. It is for documents that could not be read.
 func otherSchema(data []byte) (string, bool) {
 	var schema string
 	r := rawjson.NewReader(data)

@@ -96,7 +96,7 @@ func word(bits []byte, at int64, bit int) uint64 {
 	return binary.LittleEndian.Uint64(nine)>>bit | uint64(nine[8])<<(64-bit)
 }
 
-// countRuns returns how many runs a bitmap has.
+// countRuns returns how many runs the numbers of a bitmap would need.
 func (s Rows) countRuns() int64 {
 	n, before := 0, uint64(0) // highest bit of the previous word
 	for at := 0; at < len(s.bits); at += 8 {
@@ -116,7 +116,8 @@ func (s *Rows) push(n int64) {
 	s.runs = append(s.runs, run{n, n})
 }
 
-// shorter returns the set as runs or as a bitmap, whichever is shorter to write.
+// shorter returns the same set in the form that is shorter to write: as runs or
+// as a bitmap.
 func (s Rows) shorter() Rows {
 	if len(s.runs) == 0 {
 		return Rows{}
@@ -240,7 +241,7 @@ func (s Rows) String() string { return string(s.append(nil)) }
 // bitmapMark begins a bitmap.
 const bitmapMark = "b64:"
 
-// append appends the form of [Rows.String].
+// append appends the set in the form that [Rows.String] returns.
 func (s Rows) append(dst []byte) []byte {
 	if s.bits == nil {
 		return s.appendRuns(dst)
@@ -265,7 +266,7 @@ func (s Rows) appendRuns(dst []byte) []byte {
 	return dst
 }
 
-// bitmapLen returns the length of the form of a bitmap.
+// bitmapLen returns the length of the text of a bitmap.
 func (s Rows) bitmapLen() int64 {
 	return int64(len(bitmapMark)) + digits(s.first) + 1 + int64(base64.RawStdEncoding.EncodedLen(len(s.bits)))
 }

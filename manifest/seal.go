@@ -210,9 +210,9 @@ func (s *Sealed) Proof(i int) (*Proof, bool) {
 	}, true
 }
 
-// VerifyItem returns the item of p if p proves that it is item len(p.Before) of the manifest
-// with this seal. It fails with [ErrSeal] if p does not, and with [ErrFormat] if p.Item is no
-// item in canonical form.
+// VerifyItem checks that p proves an item of the manifest with this seal, and returns the
+// item. The item is at the index len(p.Before). It fails with [ErrSeal] if p proves nothing,
+// and with [ErrFormat] if p.Item is no item in canonical form.
 func VerifyItem(seal digest.Digest, p *Proof) (Item, error) {
 	d := decoder{rawjson.NewReader([]byte(p.Item)), []byte(p.Item)}
 	it, err := d.item()

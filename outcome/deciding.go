@@ -7,8 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// deciding returns the line that best explains the failure of a program without a rule, and its
-// rank. The rank is 0 if no line is about a failure.
+// deciding returns the line that best explains why a program failed that no rule describes, and
+// the rank of that line. The rank is 0 if no line is about a failure.
 func deciding(lines []line) (line, int) {
 	best, rank := line{}, 0
 	for _, l := range lines {
@@ -26,7 +26,7 @@ func deciding(lines []line) (line, int) {
 	return best, rank
 }
 
-// A head is a pattern of lines about failures, with a rank: the higher, the better such a line
+// A head is a pattern of lines about failures. The higher its rank is, the better such a line
 // explains the failure.
 type head struct {
 	pattern

@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// state reads from git's output the commit, the branch and the push.
+// state finds the commit, the branch and the push in git's output.
 func (j *judge) state() {
 	verbs, dry, short := j.gitVerbs()
 	has := func(list string) bool {

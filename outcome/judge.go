@@ -54,10 +54,10 @@ func (j *judge) command() {
 	j.pass(runs)
 }
 
-// echo handles a status that the command line prints itself, as with echo $?. counted reports
-// whether the status of the call is known, or the printed one is 0. asked reports whether the
-// printed status is 1 and is that of a command that only looks at something, such as grep: then
-// 1 is an answer, not a failure.
+// echo handles a command line that prints the status of a command itself, as with echo $?.
+// counted reports whether the outcome can be computed from a status: that of the call is known,
+// or the printed one is 0. asked reports whether the printed status is 1 and comes from a
+// command that only looks at something, such as grep: then 1 is an answer, not a failure.
 func (j *judge) echo() (counted, asked bool) {
 	n, ok, of := j.echoed()
 	if !ok {
@@ -72,9 +72,9 @@ func (j *judge) echo() (counted, asked bool) {
 	return j.out.known || n == 0, n == 1 && of.Looks()
 }
 
-// foundFailed reports whether a program has reported a failure in a line that has ended. If
-// this failure decides about the line, foundFailed also sets the verdict. zero reports whether
-// the status of the line is 0.
+// foundFailed reports whether the output has a line in which a program reports a failure,
+// while no program is still running. If this failure decides about the command line,
+// foundFailed also sets the verdict. zero reports whether the status of the command line is 0.
 func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
 	at := slices.IndexFunc(runs, (*run).failed)
 	if at < 0 || j.out.running {
@@ -87,7 +87,7 @@ func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
 }
 
 // refusedLook reports whether git or gh failed to show something: the output is one of their
-// error messages. The status does not tell if they are in a pipe.
+// error messages. If they are in a pipe, the status does not show the failure.
 func (j *judge) refusedLook() bool {
 	lines := j.out.lines
 	if len(lines) == 0 {
@@ -99,7 +99,8 @@ func (j *judge) refusedLook() bool {
 	})
 }
 
-// An act is a command that does more than show something.
+// An act is a command that does more than show something, with the index of its
+// rule, or -1.
 type act struct {
 	*shell.Command
 	rule  int // or -1
@@ -129,14 +130,16 @@ func (j *judge) acts() (acts []act, last *shell.Command) {
 	return acts, last
 }
 
-// asks reports whether a command is only asked for its version or its help.
+// asks reports whether a command is called only to print its version or its
+// help.
 func asks(c *shell.Command) bool {
 	return len(c.Args) == 1 && text.HasWord("--version -V version --help help", c.Args[0])
 }
 
-// statusProves reports whether the status of the line, which is 0 if zero is true, proves
-// success. If the line has commands of the rule, 0 must imply that all of these succeeded, and
-// otherwise that all commands did, except minor ones.
+// statusProves reports whether the status of the command line proves success. It can only do
+// so if it is 0, that is, if zero is true. If commands of the rule are on the line, status 0
+// must imply that all of them succeeded. If none are, it must imply that all commands
+// succeeded, except minor ones.
 func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 	if !zero {
 		return false
@@ -193,8 +196,8 @@ func (j *judge) empty() bool {
 	return true
 }
 
-// quiet reports whether a line of output is only a runner's announcement ("$ tsc --noEmit") of
-// a program that prints nothing on success.
+// quiet reports whether a line of output only announces a program, as in "$ tsc --noEmit", and
+// that program prints nothing on success.
 func (j *judge) quiet(s string) bool {
 	if inner := unprefixed(s); inner != "" {
 		s = inner
@@ -211,14 +214,13 @@ func (j *judge) quiet(s string) bool {
 	return rule >= 0 && j.table.rules[rule].Quiet
 }
 
-// read reports whether the shown output includes that of a command that reads another command's
-// output from a pipe.
+// read reports whether a command reads from a pipe and its output is shown.
 func (j *judge) read() bool {
 	return slices.ContainsFunc(j.line.Commands, func(d shell.Command) bool { return d.Piped && d.Shown })
 }
 
-// whole reports whether the end of the output is there: head did not cut it off, and no filter
-// removed lines.
+// whole reports whether the shown output includes the end of the output: the client and head
+// did not cut it off, and no filter removed lines.
 func (j *judge) whole() bool {
 	if j.out.cut {
 		return false
@@ -262,7 +264,8 @@ func headed(args []string) int {
 	return 10
 }
 
-// isAnswer reports whether status 1 of a command is an answer.
+// isAnswer reports whether status 1 of a command is an answer, such as "no
+// match", and not a failure.
 func isAnswer(c *shell.Command) bool {
 	if c.Name == "git" {
 		verb, _ := c.Verb()
@@ -271,8 +274,8 @@ func isAnswer(c *shell.Command) bool {
 	return text.HasWord(answers, c.Name)
 }
 
-// echoed returns the status that the command line prints at its end, as with echo "exit: $?",
-// and the command that returned the status.
+// echoed returns the status that the command line prints at its end, as with echo "exit: $?".
+// It also returns the command whose status this is.
 func (j *judge) echoed() (status int, ok bool, of *shell.Command) {
 	cs := j.line.Commands
 	for i := len(cs) - 1; i > 0; i-- {

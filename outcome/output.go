@@ -72,8 +72,8 @@ func open(c transcript.ToolCall, r transcript.ToolResult) output {
 	return o
 }
 
-// flags reports whether a tool belongs to a client that sets the error flag for every failed
-// call. These are the tools of Claude Code.
+// flags reports whether a tool belongs to Claude Code, the client that sets the error flag
+// for every failed call.
 func flags(name string) bool {
 	return text.HasWord("Bash Edit Write MultiEdit NotebookEdit TodoWrite TaskCreate TaskUpdate TaskStop AskUserQuestion ExitPlanMode EnterPlanMode KillShell KillBash", name)
 }
@@ -114,7 +114,7 @@ func (o *output) json(whole string) (string, bool) {
 	return out.Str, true
 }
 
-// ended records the exit status of the call.
+// ended records that the call has ended, with the given exit status.
 func (o *output) ended(status int) { o.status, o.known = status, true }
 
 // add appends the lines of the text whole. number is the number of its first line in the
@@ -222,7 +222,8 @@ func (o *output) untrusted() {
 // timedOut begins the line in which Claude Code reports a command that it ended.
 const timedOut = "Command timed out after "
 
-// wraps reports whether the lines from i on, where a reminder begins, are only that reminder.
+// wraps reports whether the reminder that begins at line i fills the output from there to its
+// end.
 func (o *output) wraps(i int) bool {
 	return strings.HasSuffix(o.lines[len(o.lines)-1].text, "</system-reminder>") || i == 0
 }
@@ -230,7 +231,7 @@ func (o *output) wraps(i int) bool {
 // said precedes the words of a user who rejects a call.
 const said = "the user said:"
 
-// rejected reduces a rejection to the words of the user, if it has any.
+// rejected leaves of a rejection only the words of the user, if it has any.
 func (o *output) rejected() {
 	if _, rest, ok := strings.Cut(o.lines[0].text, said); ok {
 		if rest = strings.TrimSpace(rest); rest != "" {
@@ -357,8 +358,8 @@ func (o *output) foot() {
 	}
 }
 
-// metadata reduces the output of a command that OpenCode ended to the reason, and removes
-// OpenCode's text for an empty output.
+// metadata handles two texts of OpenCode. If OpenCode ended a command, only the reason is
+// left of the output. OpenCode's text for an empty output is removed.
 func (o *output) metadata() {
 	if i := slices.IndexFunc(o.lines, func(l line) bool { return l.text == "<shell_metadata>" }); i >= 0 && o.lines[len(o.lines)-1].text == "</shell_metadata>" {
 		o.failed = true

@@ -19,8 +19,8 @@ func (j *judge) pass(runs []*run) {
 	j.order()
 }
 
-// brief adds the pieces for a run that passed. If extra is true, because a failed run has
-// pieces, too, they are left out unless there is room.
+// brief adds the pieces for a run that passed. If extra is true, the text has these
+// pieces only if there is room for them, because it also has those of a failed run.
 func (j *judge) brief(r *run, extra bool) {
 	passes := slices.DeleteFunc(slices.Clone(r.passes), func(l line) bool { return l.text == "PASS" && len(r.passes) > 1 })
 	if len(passes) > 0 {
@@ -41,8 +41,9 @@ const (
 	maxItems = 2
 )
 
-// fail adds the pieces for a failure: reports of failure by programs or, without any, their
-// lines about single failures or, without any, the line that best explains the failure.
+// fail adds the pieces for a failure. These are the reports of failure by programs. If
+// there are none, they are the programs' lines about single failures. If there are none of
+// these either, it is the line that best explains the failure.
 func (j *judge) fail(runs []*run, acts []act) {
 	j.verdict = Failed
 	if slices.ContainsFunc(runs, func(r *run) bool { return r.named && j.table.rules[r.rule].words[0] == "git" && !r.passed() }) {
@@ -89,7 +90,7 @@ func (j *judge) fail(runs []*run, acts []act) {
 	}
 }
 
-// wordsOf reports whether l is one of lines.
+// wordsOf reports whether the line l is one of the given lines.
 func wordsOf(lines []line, l line) bool {
 	return slices.ContainsFunc(lines, func(o line) bool { return o.number == l.number })
 }
@@ -153,13 +154,13 @@ func numbers(s string) int {
 	return n
 }
 
-// within reports whether outer names a test and inner a subtest of it.
+// within reports whether the name inner is that of a subtest of the test outer.
 func within(outer, inner string) bool {
 	name, _, _ := strings.Cut(outer, " (")
 	return strings.HasPrefix(inner, name+"/")
 }
 
-// order sorts the pieces by their place in the output.
+// order sorts the pieces by their position in the output.
 func (j *judge) order() {
 	slices.SortStableFunc(j.pieces, func(a, b piece) int { return a.line - b.line })
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A run is the lines about the outcome of one program. Of each kind it has the first lines and
-// the last.
+// A run has the lines about the outcome of one program: for each kind of line the first ones
+// and the last one.
 type run struct {
 	rule   int
 	named  bool // whether the command line names the program
@@ -90,8 +90,8 @@ func counts(acts []act, rule int) bool {
 	return !slices.ContainsFunc(acts, func(a act) bool { return a.rule == rule && !a.Counts })
 }
 
-// each calls take with each line and run. If take rejects a line, each tries it again without
-// the name of a task in front.
+// each passes each line with each run to the function take. If take returns false for a line,
+// each passes the line again, without the name of a task in front.
 func (j *judge) each(runs []*run, take func(*run, *rule, line) bool) {
 	for _, l := range j.out.lines {
 		inner := unprefixed(l.text)
@@ -146,7 +146,8 @@ func (r *run) itemize(rule *rule, l line) bool {
 	return false
 }
 
-// maxKept is the most lines of a kind that are kept of a program.
+// maxKept is the largest number of lines of one kind that are kept for a
+// program.
 const maxKept = 64
 
 // keep adds a line. If the list is full, the line replaces the last one.

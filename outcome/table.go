@@ -162,8 +162,8 @@ func (t *Table) extend(programs []Program, tools *tool.Table) (*Table, error) {
 // names them.
 func hasGit(name string) bool { return name == "git" || name == "gh" }
 
-// compile makes a pattern of an expression. It compiles the regular expressions only when a
-// line may match.
+// compile makes a pattern of an expression. Each regular expression of the pattern is
+// compiled when it is needed for the first time.
 func compile(expression string) (pattern, error) {
 	if expression == "" {
 		return nil, nil
@@ -227,8 +227,8 @@ func alternatives(expression string) []string {
 	return append(parts, expression[from:])
 }
 
-// needs returns a text that every match of an expression contains: the longest that is easy to
-// find.
+// needs returns a text that every match of an expression contains. If there are several, it
+// returns the longest of those that are easy to find.
 func needs(re *syntax.Regexp) string {
 	switch op := re.Op; {
 	case op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0:
@@ -328,7 +328,7 @@ func (t *Table) find(c *shell.Command) int {
 	return -1
 }
 
-// begin reports whether words begin with want.
+// begin reports whether the list words begins with the words in want.
 func begin(words, want []string) bool {
 	return len(words) >= len(want) && slices.Equal(words[:len(want)], want)
 }

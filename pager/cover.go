@@ -150,8 +150,9 @@ func newCovering(r *CoverRequest, p *Plan) *covering {
 	return c
 }
 
-// Absolute reports whether r keeps a block whole whatever the budget: system
-// text, compactions by the provider, pins, and calls without a result.
+// Absolute reports whether the rule keeps a block whole even if the budget is
+// too small for it. Such rules are those for system text, compactions by the
+// provider, pins, and calls without a result.
 func (r Rule) Absolute() bool {
 	return r == RuleSystem || r == ruleCompaction || r == RulePin || r == rulePending
 }
@@ -185,7 +186,8 @@ func (c *covering) begin() {
 	c.offer()
 }
 
-// cover marks all identifiers and lines of block i as present in the window.
+// cover marks all identifiers and lines of block i as present in the planned
+// window.
 func (c *covering) cover(i int) {
 	for k := range c.r.Readings[i].Passages {
 		c.mark(&c.r.Readings[i].Passages[k])
@@ -229,7 +231,8 @@ func (r Rule) urgency() int {
 	return 5
 }
 
-// said is the number of urgencies for a person's words: they are 0 to said-1.
+// said is the number of ranks of [Rule.urgency] for a person's words. They are
+// the ranks 0 to said-1.
 const said = 3
 
 // gain returns the worth that passage k of block i adds to the planned window.
@@ -281,8 +284,8 @@ type market struct {
 	best    int // index of the class that is a heap; higher classes are empty
 }
 
-// class returns the class of a rate: four times its number of bits, plus the two bits
-// after the leading one.
+// class returns the class of a rate. The class is four times the number of bits of
+// the rate, plus the value of the two bits after the leading one.
 func class(rate int64) int {
 	size := bits.Len64(uint64(rate)) //nolint:gosec // a rate is not negative
 	return 4*size + int(rate<<2>>max(size-1, 0))&3
@@ -293,8 +296,9 @@ func (m *market) add(o offer) {
 	m.classes[k] = append(m.classes[k], o)
 }
 
-// top returns the offer with the highest stored rate, or nil if there is none. When it
-// goes on to the next class, it first updates the rates of that class with rate.
+// top returns the offer with the highest stored rate, or nil if there is none. When
+// the best class is empty, it goes on to the next class and first computes the rates
+// of that class anew with the function rate.
 func (m *market) top(rate func(block, passage int32) int64) *offer {
 	for len(m.classes[m.best]) == 0 {
 		if m.best == 0 {
@@ -361,7 +365,8 @@ func (c *covering) rate(i, k int) int64 {
 	return c.gain(i, k) / int64(max(bytes, 1))
 }
 
-// offer puts all passages on the market.
+// offer makes every passage with a rate above 0 a candidate for the plan,
+// unless no later step changes its block.
 func (c *covering) offer() {
 	n := 0
 	for i := range c.r.Readings {
@@ -396,17 +401,17 @@ func (c *covering) run() {
 	}
 }
 
-// forHeads returns how many of the tokens spent so far heads may take: an eighth of them until
-// an eighth of the history's size is spent, and all tokens spent after that, so that every
-// block soon has a head.
+// forHeads returns how many of the tokens spent so far may be for heads. Until the plan has
+// spent an eighth of the history's size, heads may take an eighth of the tokens. They may take
+// all tokens spent after that, so that every block soon has a head.
 func (c *covering) forHeads() token.Count {
 	above := max(c.spent-c.history/little, 0)
 	return (c.spent-above)/headShare + above
 }
 
-// forWhole returns how many tokens the next step that makes block i more complete may take: all
-// is what is left for such steps of all blocks together, and one what is left for those of
-// block i.
+// forWhole returns how many tokens the next step that makes block i more complete may take. The
+// result all is the rest of the tokens for such steps of all blocks together; the result one is
+// the rest of those for block i.
 //
 // Such steps may take a fraction of the tokens spent until an eighth of the history's size is
 // spent. After that they may take all tokens for a block under a rule, and half of them for any
@@ -438,7 +443,7 @@ func (c *covering) spend(n token.Count) bool {
 }
 
 // nextHead gives the next block of the queue a head, or replaces its short head by a
-// long one. It reports whether a block was left.
+// long one. It reports whether the queue had a block.
 func (c *covering) nextHead() bool {
 	for ; len(c.heads) > 0; c.heads = c.heads[1:] {
 		i := c.heads[0]
@@ -478,8 +483,8 @@ func (c *covering) open(i int) {
 	c.setOpen(i, to, n)
 }
 
-// least returns the smallest form of a block and its tokens: a head, or the complete
-// block if it is no longer than the head.
+// least returns the smaller of two forms of a block and its tokens: a stub with only
+// a head, or the complete block if that is no longer.
 func (c *covering) least(i, head int) (Form, token.Count) {
 	n := c.r.Count(i, head)
 	if c.r.Blocks[i].Form.full() {
@@ -500,8 +505,9 @@ func (c *covering) setOpen(i int, to Form, n token.Count) {
 	}
 }
 
-// nextWhole takes the next passage of the first incomplete block whose share allows it,
-// or makes the block whole if no line is missing. If end is true, shares do not count.
+// nextWhole takes the next passage of the first incomplete block whose share of the
+// tokens allows it. If that block lacks no line, it makes the block whole. If end is
+// true, shares do not count.
 func (c *covering) nextWhole(end bool) bool {
 	for n := 0; n < len(c.wholes); {
 		i := c.wholes[n]
@@ -541,7 +547,8 @@ func (c *covering) nextWhole(end bool) bool {
 	return false
 }
 
-// nextBest takes the passage with the highest worth per byte.
+// nextBest takes the passage with the highest worth per byte. It reports
+// whether there was one.
 func (c *covering) nextBest() bool {
 	for o := c.market.top(c.worth); o != nil; o = c.market.top(c.worth) {
 		switch rate := c.worth(o.block, o.passage); {

@@ -190,10 +190,11 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	return rule, disposal, stale && disposal == disposeRead
 }
 
-// look returns the class of a call, the keys of what it reads, the keys of what it shows
-// or edits, which makes older reads with these keys stale, and its parsed command line.
-// A command line that only reads files has the class of a reading tool, because some
-// agents have no other reading tool. line is nil if c is no command or does not parse.
+// look returns the class of a call, the keys of the things it reads, the keys of the
+// things it shows or edits, and its parsed command line. Older reads with a key of the
+// latter are stale. A command line that only reads files has the class of a reading
+// tool, because some agents have no other reading tool. line is nil if c is no command
+// or does not parse.
 func (s *surveyor) look(c transcript.ToolCall) (class tool.Class, keys, shows []string, line *shell.Line) {
 	class = s.tools.Of(c)
 	keys = []string{subject(c)}
@@ -405,9 +406,9 @@ func newDiscarding(r *DiscardRequest) *discarding {
 	return d
 }
 
-// rest returns the size of the window without the taken blocks and without block
-// more; more is -1 for no other block. The result excludes all thinking from the
-// first of these blocks on.
+// rest returns the size of the window without the taken blocks and without the
+// block with the index more. If more is -1, no other block is left out. The
+// result excludes all thinking from the first of these blocks on.
 func (d *discarding) rest(more int) token.Count {
 	first, less := d.first, d.less
 	if more >= 0 {
@@ -425,7 +426,8 @@ func (d *discarding) take(i int) {
 	d.less += b.Tokens - b.Thinking
 }
 
-// named takes the blocks that were named.
+// named takes the blocks that the request names, or returns the error that says
+// which may not leave.
 func (d *discarding) named() (*DiscardPlan, error) {
 	e := &DiscardError{Named: len(d.IDs), Before: d.before, Floor: d.Floor}
 	for _, id := range d.IDs {
@@ -458,7 +460,7 @@ func (d *discarding) named() (*DiscardPlan, error) {
 	return d.plan(), nil
 }
 
-// auto takes blocks in their order.
+// auto takes blocks in the order of discard until the target is reached.
 func (d *discarding) auto() (*DiscardPlan, error) {
 	if d.Target < d.Floor {
 		return nil, &DiscardError{Before: d.before, Floor: d.Floor, Target: max(d.Target, 1)}

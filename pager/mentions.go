@@ -55,8 +55,9 @@ var weight = map[facts.Kind]int{
 }
 
 const (
-	// common is the least number of blocks with an identifier at which it counts as
-	// common: it is then probably in the window anyway, and its score is lower.
+	// common is the number of blocks from which on an identifier is common. A
+	// common identifier has a lower score, because it is probably in the window
+	// anyway.
 	common = 12
 
 	// longest is the length of the longest identifier that a stub repeats.
@@ -80,8 +81,9 @@ func (m *mention) score(i int) int {
 	return score
 }
 
-// Of returns the identifiers whose first occurrence in the text of block i is in
-// its bytes from:to, best first, at most limit.
+// Of returns at most limit identifiers of block i, best first. It returns only
+// those whose first occurrence in the text of the block is between the bytes
+// from and to.
 func (n *Mentions) Of(i, from, to, limit int) []string {
 	type scored struct {
 		text  string

@@ -33,9 +33,9 @@ func oneOff(l *shell.Line) bool {
 	return some
 }
 
-// rewrites reports whether a command line contains the edit that it makes: a patch, a
-// text that is written to a file, an edit in place as of sed -i, or the source of a
-// program that writes files.
+// rewrites reports whether a command line contains the edit that it makes. It does if
+// it has a patch, a text that is written to a file, an edit in place such as that of
+// sed -i, or the source of a program that writes files.
 func rewrites(line string, l *shell.Line) bool {
 	fed := false
 	for i := range l.Commands {
@@ -63,7 +63,7 @@ func rewrites(line string, l *shell.Line) bool {
 	return false
 }
 
-// does reports whether a command has an effect of one of the kinds acts on a file.
+// does reports whether a command performs one of the given acts on a file.
 func does(c *shell.Command, acts ...shell.Act) bool {
 	return slices.ContainsFunc(c.Effects, func(e shell.Effect) bool { return slices.Contains(acts, e.Act) })
 }

@@ -18,7 +18,8 @@ type Passages struct {
 	spans  [][]span // of each block, beside its passages
 }
 
-// A span locates a passage: the bytes from:to of the text of a piece.
+// A span is the place of a passage: it begins at the byte from of the text of a
+// piece, and ends before the byte to.
 type span struct {
 	piece    int
 	from, to int32
@@ -32,9 +33,10 @@ const (
 	partChance = 1_000_000 // least chance of the name, in billionths
 )
 
-// NewPassages returns the passages of pieces. need says how likely their names are to be
-// needed, and blocks is the number of blocks of the session. Only pieces of messages after
-// index behind get passages; with -1 all pieces do.
+// NewPassages returns the passages of pieces. The argument need has the estimate of how
+// likely each name will be needed, and blocks is the number of blocks of the session.
+// Pieces of a message get passages only if the index of the message is above behind; if
+// behind is -1, all do.
 func NewPassages(pieces []facts.Piece, need *facts.Need, blocks, behind int) *Passages {
 	p := &Passages{
 		Readings: make([]Reading, blocks), Names: make([]int64, len(need.Names)),

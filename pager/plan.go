@@ -26,12 +26,14 @@ const (
 	Gone  Form = "gone"  // nothing
 )
 
-// rank orders the forms: no step goes to a lower rank.
+// rank returns the place of a form in the order of the steps: no step changes a
+// block to a form with a lower rank.
 func (f Form) rank() int {
 	return slices.Index([]Form{Whole, Bare, Calls, Lines, Line, Gone}, f)
 }
 
-// full reports whether the form has everything except, at most, the thinking.
+// full reports whether a block in this form has everything, or lacks only its
+// thinking.
 func (f Form) full() bool { return f == Whole || f == Bare }
 
 // A Candidate describes a block for a pass.
@@ -176,8 +178,9 @@ type stage struct {
 }
 
 // stages lists the stages of [Make] in their order. Blocks with the directive
-// retain are cut only after all blocks with page have stubs and all blocks with
-// evict have left. A block gets a stub before it leaves.
+// "retain" are cut only after all blocks with the directive "page" have stubs
+// and all blocks with the directive "evict" have left. A block gets a stub
+// before it leaves.
 //
 // The stage that removes thinking is whole: it does not end when the budget is
 // met. Signed thinking after a changed byte is invalid, so either all thinking
@@ -220,8 +223,9 @@ func Slide(r *Request) (*Plan, error) {
 	})
 }
 
-// take takes the steps of a sequence until the plan fits its budget, with the blocks
-// of each stage in the order of before.
+// take takes the steps of a sequence of stages until the plan fits its budget.
+// Within each stage, it takes the blocks in the order that the function before
+// defines.
 func take(r *Request, sequence []stage, before func(a, b *BlockDecision) int) (*Plan, error) {
 	p := NewPlan(r)
 	order := make([]int, len(p.Decisions))

@@ -119,8 +119,9 @@ type pointing struct{ *PointerRequest }
 // lineAt returns the number of the line that an offset in the text is in.
 func (p *pointing) lineAt(offset int) int { return p.First + strings.Count(p.Text[:offset], "\n") }
 
-// shown returns lines as the pointer shows them: with line numbers from number on, or
-// escaped so that no line looks like a line of Carrel.
+// shown returns lines of the text in the form that the pointer shows. It numbers
+// them, beginning with the given number, or escapes those that look like a line of
+// Carrel.
 func (p *pointing) shown(lines string, number int) string {
 	if !p.Numbered {
 		return transcript.Escape(lines)
@@ -307,9 +308,9 @@ func (m *middle) shapes() *shapes {
 	return s
 }
 
-// add returns the Passage.Copy and the worth for a line of a given shape: the line's own worth
-// plus its part of the shape's worth. lines is the line's Copy so far; if it is 0, the line
-// gets the Copy of its shape.
+// add returns the Passage.Copy and the worth of a line with a given shape. The worth is the
+// line's own worth plus its part of the worth of the shape. The argument lines is the Copy
+// that the line has so far; if that is 0, the line gets the Copy of its shape.
 func (s *shapes) add(shape string, lines int32, worth int64) (int32, int64) {
 	if lines == 0 {
 		if s.copies[shape] == 0 {
@@ -342,8 +343,9 @@ func shape(p *facts.Piece, line int) string {
 	return b.String()
 }
 
-// picks returns the passages of the middle that are worth most and fit room tokens. Head
-// and tail are already in the window, so names and lines of theirs add no worth.
+// picks returns those passages of the middle that are worth most and together fit room
+// tokens. Names and lines that the head or the tail has add no worth, because these are
+// already in the window.
 func (p *pointing) picks(m *middle, room token.Count) []int32 {
 	at := m.block - 1
 	size := func(i int, _ Form) token.Count {

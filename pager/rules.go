@@ -7,8 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Rule outranks every score. The empty rule is none. It is stored as its
-// text.
+// A Rule protects a block, whatever its score is. The empty Rule means that no
+// rule applies. It is stored as its text.
 type Rule string
 
 // The rules, strongest first: hard ones, and then soft ones.
@@ -87,14 +87,15 @@ type RuleOptions struct {
 	// that are detected. They are under [RuleCorrection].
 	Corrections map[transcript.BlockID]bool
 
-	// Tools tells the class of each tool, such as edit or plan. The default is
+	// Tools has the class of each tool, such as edit or plan. The default is
 	// the built-in table.
 	Tools *tool.Table
 }
 
 // Rules returns the strongest rule for each block, or "" for a block without a
-// rule. The newest answer is the last reply after the newest user message; the
-// assistant's blocks between them have no rule by that.
+// rule. The newest answer is the last reply after the newest user message. The
+// assistant's other blocks after that message are not protected as parts of the
+// answer.
 func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptions) []Rule {
 	o := RuleOptions{}
 	if opts != nil {

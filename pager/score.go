@@ -77,8 +77,8 @@ type Cuts struct {
 // DefaultCuts are the cuts of the original context pager: 0.55 and 0.20.
 var DefaultCuts = Cuts{Retain: 550_000, Evict: 200_000}
 
-// Directive returns the directive for a score. A score equal to a cut has the
-// gentler directive.
+// Directive returns the directive for a score. If the score equals a cut, it
+// returns the directive above the cut, which keeps more.
 func (c Cuts) Directive(score ratio.Ratio) Directive {
 	switch {
 	case score >= c.Retain:

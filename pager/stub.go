@@ -126,9 +126,10 @@ func (v *View) results() map[string]string {
 }
 
 // failure returns the line of a result that reports a failure, or "" if there is
-// none. This is the first line that begins with one of failureHeads. If there is no
-// such line and the tool marked the result as an error, it is the first line with
-// "error" or "fail" in it, or else the first line, after "error: ".
+// none. It is the first line that begins with one of failureHeads. If no line does
+// and the tool marked the result as an error, it is the first line that contains
+// "error" or "fail", or otherwise the first line. The line returned for a marked
+// result has "error: " in front.
 func failure(r transcript.ToolResult, text string) string {
 	speaks, first := "", ""
 	for line := range strings.SplitSeq(text, "\n") {

@@ -31,7 +31,7 @@ func NewIntent(texts ...string) Terms {
 
 // Focus returns the n terms that occur in the fewest texts, but at least in one: a term in
 // every text does not discriminate, and a term in no text cannot match. Among terms that occur
-// in equally many texts, the earlier one of in comes first.
+// in equally many texts, the order of the receiver decides.
 func (in Terms) Focus(texts []string, n int) Terms {
 	count := make(map[string]int, len(in))
 	for _, k := range in.found(texts) {
@@ -54,7 +54,7 @@ func Spread(texts []string) map[string]int {
 	return count
 }
 
-// FocusBy is like [Terms.Focus], given the [Spread] of the texts, so that the texts are read
+// FocusBy is like [Terms.Focus]. It takes the result of [Spread], so that the texts are read
 // only once for several queries.
 func (in Terms) FocusBy(count map[string]int, n int) Terms {
 	kept := slices.DeleteFunc(slices.Clone(in), func(term string) bool { return count[term] == 0 })

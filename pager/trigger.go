@@ -175,7 +175,8 @@ func (t *Trigger) Level(used, effective token.Count) Level {
 	return levelOK
 }
 
-// reaches reports whether used is at least a share of all, exactly.
+// reaches reports whether used is at least the given share of all. It does not
+// round.
 func reaches(used, all token.Count, share ratio.Ratio) bool {
 	uh, ul := bits.Mul64(uint64(max(used, 0)), uint64(ratio.One))
 	ah, al := bits.Mul64(uint64(max(all, 0)), uint64(max(share, 0)))
@@ -227,7 +228,7 @@ func (t *Trigger) Due(l *Load) *Advice {
 	return v
 }
 
-// pager decides as the context pager does.
+// pager decides by the rule of the original context pager.
 func (v *Advice) pager(c *Trigger, l *Load) {
 	if l.Used > c.Tokens {
 		v.Due = true

@@ -54,8 +54,8 @@ func Essentials(found []facts.Fact, o *Options) []Probe {
 	return named(choose(list, o))
 }
 
-// few returns how many of n keywords an answer in other words must have: one, two if n is 4 or
-// more, three if n is 8 or more.
+// few returns how many of n keywords an answer in other words must have: one if n is below 4,
+// two if n is from 4 to 7, and three if n is 8 or more.
 func few(n int) int {
 	switch {
 	case n < 4:

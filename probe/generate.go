@@ -365,7 +365,8 @@ func (g *generator) keep(p *Probe, d draft) bool {
 	return strong
 }
 
-// isName reports whether a keyword is distinctive by itself, because it is no plain word.
+// isName reports whether a keyword is distinctive by itself: it is a name, not a plain
+// word.
 func isName(keyword string, t term) bool {
 	if len(t.words) > 1 || strings.ContainsAny(keyword, "0123456789_") {
 		return true
@@ -379,7 +380,7 @@ type run struct {
 	words  []string // words in the form for comparison
 	normal string   // the same words, joined
 	at     int
-	class  int // 0 is a name, 1 a word, 2 a common one
+	class  int // 0 for a name, 1 for a word, 2 for a common word
 }
 
 // trim removes punctuation of the sentence from a run.

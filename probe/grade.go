@@ -213,7 +213,8 @@ var unknowing = normals(
 		"does not mention|doesn't mention|is not mentioned|not mentioned in|does not say|doesn't say|" +
 		"does not state|does not specify|doesn't specify|does not contain|does not include|I have no|not in the context")
 
-// normals returns texts, separated by bars, in normal form. The form is computed on first use.
+// normals returns the normal forms of texts that are given as one string, with bars between
+// them. They are computed on first use.
 func normals(texts string) *lazy.Reading[[]string] {
 	return &lazy.Reading[[]string]{Text: texts, Read: readNormals}
 }

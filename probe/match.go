@@ -126,7 +126,8 @@ func (m *matcher) asked(line string) bool {
 	return m.questions[normal(line)]
 }
 
-// follow returns the places where the words of a term follow each other.
+// follow returns the places where the words of a term follow each other in
+// their order.
 func (m *matcher) follow(t term, posts [][]post) []span {
 	rare := 0
 	for i, w := range t.words {
@@ -211,9 +212,9 @@ func (r *reading) find(i int) match {
 	}
 }
 
-// answers reports whether a passage has enough keywords of probe i, like find but faster. Any
-// such passage has one of the rarest keywords, since the others alone are not enough. So only
-// the places around those are examined.
+// answers does the same as find, but faster, and only reports whether a passage has enough
+// keywords of probe i. Any such passage has one of the rarest keywords, because the other
+// keywords alone are not enough. So only the places around those are examined.
 func (r *reading) answers(i int) bool {
 	need := r.probes[i].need()
 	keys := slices.DeleteFunc(slices.Clone(r.keys[i]), func(id int) bool { return id < 0 })

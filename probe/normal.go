@@ -12,9 +12,10 @@ import (
 )
 
 // A scanner cuts a text into runs, and runs into words. A run consists of letters, digits and
-// characters of paths. The scanner calls run for each run, word for each word, and path for a
-// run that may be a path; form is the text as it is compared. Offsets are relative to the text,
-// plus an offset for its start.
+// characters of paths. The scanner calls three functions: the function run for each run, the
+// function word for each word, and the function path for a run that may be a path. It passes
+// the text in the form for comparison, and offsets in the source. The offset of the text's
+// start is added to them.
 type scanner struct {
 	run  func(start, end int)
 	word func(form []byte, start, end int)
@@ -26,7 +27,7 @@ type scanner struct {
 	number int    // end of the last word, if that was a number
 }
 
-// scan reads a text. base is the offset of its start.
+// scan reads a text. The argument base is the offset of the start of the text.
 func (s *scanner) scan(text string, base int) {
 	s.number = -1
 	if s.form == nil {
@@ -333,8 +334,8 @@ func words(text string) []string {
 // normal returns the words of a text, joined by spaces.
 func normal(text string) string { return strings.Join(words(text), " ") }
 
-// contains reports whether the words of part follow each other in whole. Both are in normal
-// form.
+// contains reports whether the text whole has the words of the text part one after the
+// other. Both texts are in normal form.
 func contains(whole, part string) bool {
 	return part != "" && strings.Contains(" "+whole+" ", " "+part+" ")
 }

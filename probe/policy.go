@@ -77,7 +77,8 @@ func (r *Report) Judge(p *Criteria, before, after token.Count) *Acceptance {
 	return v
 }
 
-// reaches reports whether at least a share want of the probes passed. It does not round.
+// reaches reports whether the share of the probes that passed is at least the share
+// want. It does not round.
 func reaches(t Tally, want ratio.Ratio) bool {
 	return int64(t.Passed)*int64(ratio.One) >= int64(want)*int64(t.Total)
 }

@@ -105,8 +105,8 @@ func (p *Probe) need() int {
 	return p.Need
 }
 
-// identify returns the id of a probe. salt is 0, or another number to distinguish probes with
-// otherwise equal ids.
+// identify returns the id of a probe. The argument salt is 0; another number gives another
+// id, for a probe whose id would equal that of another probe.
 func (p *Probe) identify(salt int) string {
 	s := string(p.Type) + "\x00" + p.Source + "\x00" + strings.Join(p.Expected, "\x00") + strings.Repeat("\x00", salt)
 	return digest.Of([]byte(s)).Short()

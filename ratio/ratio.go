@@ -24,9 +24,9 @@ type Ratio int64
 // One is the ratio 1.
 const One Ratio = 1_000_000
 
-// Of returns n/d to the nearest millionth, halves away from zero. Of(n, 0) is
-// 0: a share of nothing is nothing. n and d must lie within ±9·10¹², which
-// holds for every count of tokens, bytes or turns.
+// Of returns n/d to the nearest millionth, halves away from zero. If d is 0, it
+// returns 0. n and d must lie within ±9·10¹², which holds for every count of
+// tokens, bytes or turns.
 func Of[N, D ~int | ~int64](n N, d D) Ratio {
 	if d == 0 {
 		return 0
@@ -47,8 +47,8 @@ func round(a, b int64) Ratio {
 // from zero.
 func (r Ratio) Mul(s Ratio) Ratio { return round(int64(r)*int64(s), int64(One)) }
 
-// Scale returns r·n, rounded down for positive values: a share of a budget
-// never exceeds it.
+// Scale returns r·n. It rounds down if the result is positive, so that a share
+// of a budget never exceeds it.
 func (r Ratio) Scale(n int64) int64 { return int64(r) * n / int64(One) }
 
 // String returns r with six decimals, such as "0.550000".

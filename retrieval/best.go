@@ -30,15 +30,16 @@ func (d *Best) Has(views []postings.View, i int) bool {
 	return l != nil && l.Count(d.at.place) > 0
 }
 
-// RankIDF returns the weight in [Rank] of a word if having of docs documents
-// have it: ln(1+(N-n+½)/(n+½)), which is above 0 for every word.
+// RankIDF returns the weight in [Rank] of a word that n of N documents have,
+// which are the arguments having and docs: ln(1+(N-n+½)/(n+½)). It is above 0
+// for every word.
 func RankIDF(docs, having int) float64 {
 	return math.Log(1 + (float64(docs-having)+0.5)/(float64(having)+0.5))
 }
 
 // FindBest returns the k documents with the highest BM25 scores, best first.
 // A view has the documents of one index, and for each word of the query the
-// list of the documents that have it:
+// list of the documents that have it. The score of a document is
 //
 //	sum over words: idf · tf·(k1+1)/(tf+k1·(1-b+b·len/avg))
 //
@@ -68,7 +69,8 @@ const (
 	// to the last bit; the explicit conversions keep the compiler from fusing the steps.
 	scoreBits = 40
 
-	// stretch is the most documents that a search scores in one step.
+	// stretch is the largest number of documents that a search scores in one
+	// step.
 	stretch = 4096
 )
 
@@ -165,7 +167,7 @@ func (s *searcher) search(v *postings.View, view uint32) {
 	}
 }
 
-// next moves w to its next block, and reports whether there is one.
+// next moves the word w to its next block, and reports whether there is one.
 func (s *searcher) next(w *word) bool {
 	if !w.Next() {
 		return false
@@ -182,8 +184,8 @@ func (w *word) decode() {
 	w.n, w.at, w.read = w.Decode(&w.docs, &w.counts), 0, true
 }
 
-// summand returns the summand of a word with this weight in the score of a document that has
-// it count times in length words.
+// summand returns what a word of the query adds to the score of a document. The document has
+// the given length in words, and has the word count times; weight is that of the word.
 func (s *searcher) summand(weight float64, count, length uint32) int64 {
 	tf := float64(count)
 	return int64(float64(weight*tf) / (tf + float64(k1*(1-b)+float64(s.slope*float64(length)))))
@@ -197,8 +199,9 @@ func (w *word) from() uint32 {
 	return w.low
 }
 
-// stretch returns the next documents to score, from from up to but not including to. Each
-// word has at most one block among them.
+// stretch returns the range of the next documents to score: it begins with the document
+// from and ends before the document to. Each word has at most one block of postings in
+// the range.
 func (s *searcher) stretch() (from, to uint32) {
 	from, last := uint32(math.MaxUint32), uint32(math.MaxUint32)
 	for _, w := range s.words {
@@ -210,8 +213,9 @@ func (s *searcher) stretch() (from, to uint32) {
 	return from, min(last-from, stretch-1) + from + 1
 }
 
-// promising reports whether an unread document below to can be among the best. If a single
-// word has documents below to, it returns that word, otherwise nil.
+// promising reports whether an unread document before the document to can be among the
+// best. If only one word of the query has documents before that one, promising returns it,
+// otherwise nil.
 func (s *searcher) promising(to uint32) (only *word, is bool) {
 	sum, n := int64(0), 0
 	for _, w := range s.words {
@@ -235,8 +239,8 @@ func (s *searcher) scoreSingle(w *word, lengths []uint32, view, from, to uint32)
 	}
 }
 
-// begin decodes the current block if necessary, and returns the position of its first
-// document that is not below from.
+// begin decodes the current block if necessary. It returns the position of the first
+// document in the block that is not before the document from.
 func (w *word) begin(from uint32) int {
 	if !w.read {
 		w.decode()
@@ -260,7 +264,8 @@ func (s *searcher) add(w *word, lengths []uint32, from, to uint32) {
 	}
 }
 
-// collect offers the documents of a stretch with their scores, and clears the sums.
+// collect passes the documents of a stretch with their scores to [searcher.offer],
+// and sets the sums to 0.
 func (s *searcher) collect(view, from, to uint32) {
 	for i := range (to - from + 63) / 64 {
 		found := s.found[i]
@@ -314,7 +319,8 @@ func sink(h []scored, i int) {
 	}
 }
 
-// worse reports whether d is ordered after than: by a lower score, or a later view or place.
+// worse reports whether d is ordered after the other document: it has a lower score or, if
+// the scores are equal, a later view or place.
 func (d scored) worse(than scored) bool {
 	if d.score != than.score {
 		return d.score < than.score
@@ -349,15 +355,16 @@ func millionthsOf(score int64) ratio.Ratio {
 	return ratio.Ratio((hi+carry)<<(64-scoreBits) | lo>>scoreBits) //nolint:gosec // a score has 63 bits at most
 }
 
-// skip moves past the documents below from in the decoded block.
+// skip moves past those documents of the decoded block that are before the
+// document from.
 func (w *word) skip(from uint32) {
 	for w.at < w.n && w.docs[w.at] < from {
 		w.at++
 	}
 }
 
-// advance moves all words past the documents below to, and removes words without further
-// documents.
+// advance moves all words past the documents before the document to. It removes the
+// words that have no further documents.
 func (s *searcher) advance(to uint32) {
 	left := s.words[:0]
 	for _, w := range s.words {

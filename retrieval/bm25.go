@@ -152,7 +152,7 @@ func count(query string, docs []Document) *tally {
 	return t
 }
 
-// hit returns document d as a hit.
+// hit returns the document with the index d as a hit.
 func (t *tally) hit(d int) Hit {
 	h := Hit{Index: d}
 	length := float64(t.lengths[d]) * float64(len(t.counts)) / float64(max(t.total, 1)) // relative to the average
@@ -166,7 +166,8 @@ func (t *tally) hit(d int) Hit {
 	return h
 }
 
-// idf returns the weight of a term that having documents have.
+// idf returns the weight of a term. The argument having is the number of
+// documents that have the term.
 func (t *tally) idf(having int) float64 {
 	return RankIDF(len(t.counts), having)
 }

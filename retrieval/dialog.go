@@ -29,9 +29,10 @@ func (t *Turn) String() string {
 	return s
 }
 
-// NeighborShares has the shares of its score that a text adds to those one and two places away
-// in its session: an answer follows its question, and a pronoun follows its noun. The numbers
-// were chosen by hand, not fitted.
+// NeighborShares has the shares of a text's score that are added to the scores of its
+// neighbors in the session: the first for texts one place away, the second for texts two
+// places away. They are useful because an answer follows its question, and a pronoun follows
+// its noun. The numbers were chosen by hand, not fitted.
 var NeighborShares = [...]ratio.Ratio{45 * ratio.One / 100, 20 * ratio.One / 100}
 
 // A Dialog is a list of turns, analyzed for [Dialog.Rank]. It is immutable
@@ -88,7 +89,8 @@ func (d *Dialog) Rank(query string) []Hit {
 	return hits
 }
 
-// union returns the words of terms that are in a or b, in the order of terms.
+// union returns the words of terms that are in the list a or in the list b, in
+// the order of terms.
 func union(terms []term, a, b []string) []string {
 	switch {
 	case len(a) == 0:
@@ -153,8 +155,8 @@ func newOccurrences(texts int) *occurrences {
 	return &occurrences{of: make(map[string][]posting), lengths: make([]int, texts)}
 }
 
-// add adds text i, which must not be below an earlier i. stems is a cache from words to
-// stems, to which add adds.
+// add adds the text s with the index i, which must not be below that of an earlier
+// text. The map stems is a cache from words to stems; add adds new words to it.
 func (p *occurrences) add(i int, s string, stems map[string]string) {
 	for w := range text.Words(s) {
 		p.lengths[i]++
@@ -173,7 +175,8 @@ func (p *occurrences) add(i int, s string, stems map[string]string) {
 	}
 }
 
-// tally returns the counts of terms in the texts. A term with a stem in without counts 0.
+// tally returns the counts of terms in the texts. A term counts 0 if the set without
+// contains its stem.
 func (p *occurrences) tally(terms []term, without map[string]bool) *tally {
 	t := &tally{
 		terms: make([]string, len(terms)), counts: make([][]int, len(p.lengths)),

@@ -33,7 +33,8 @@ var (
 	base64Byte = classOf("A-Z", "a-z", "0-9", "+/=")
 )
 
-// run returns the offset of the first byte of text from i on that is not in c.
+// run returns the offset at which a run of bytes of the class c ends that
+// begins at i.
 func (c *class) run(text string, i int) int {
 	for i < len(text) && c[text[i]] {
 		i++
@@ -41,16 +42,16 @@ func (c *class) run(text string, i int) int {
 	return i
 }
 
-// opens reports whether a word can begin at i: the byte before i is no part of a word, or is
-// the end of an escape such as \n or %3D.
+// opens reports whether a word can begin at the offset i: the byte before it is no part of a
+// word, or is the end of an escape such as \n or %3D.
 func opens(text string, i int) bool {
 	return i == 0 || !wordByte[text[i-1]] ||
 		i >= 2 && text[i-2] == '\\' ||
 		i >= 3 && text[i-3] == '%'
 }
 
-// each calls f with the offset of each occurrence of literal in text. f returns the offset at
-// which to go on.
+// each calls the function f with the offset of each occurrence of literal in text. The
+// function returns the offset from which to search on.
 func each(text, literal string, f func(i int) (next int)) {
 	for at := 0; at < len(text); {
 		i := strings.Index(text[at:], literal)

@@ -107,8 +107,8 @@ func phone(text string, i int) int {
 	return i
 }
 
-// digitGroups returns the end of the number that begins at i, gaps included, and the number of
-// digits in each of its groups.
+// digitGroups returns the end of the number that begins at i, and the number of digits in each
+// of its groups. The number includes the gaps between the groups.
 func digitGroups(text string, i int) (end int, groups []int) {
 	const most = 26 // bytes of a number, gaps included
 	end = i

@@ -172,7 +172,7 @@ func valueBehind(text string, i int) int {
 	return len(text) - len(rest)
 }
 
-// endOfValue returns the end of the value that begins at from.
+// endOfValue returns the end of the value that begins at the offset from.
 func endOfValue(text string, from int, quoted bool) int {
 	to := from
 	for to < len(text) && to-from <= mostValue && !valueEnd[text[to]] {
@@ -184,8 +184,8 @@ func endOfValue(text string, from int, quoted bool) int {
 	return to
 }
 
-// closed reports whether the byte at to ends a value: white space or the end of the text ends
-// one without quotes, a quote or a separator ends any.
+// closed reports whether the byte at the offset to ends a value. A quote or a separator ends
+// any value. White space and the end of the text end only a value without quotes.
 func closed(text string, to int, quoted bool) bool {
 	if to == len(text) || text[to] <= ' ' {
 		return !quoted
@@ -193,8 +193,8 @@ func closed(text string, to int, quoted bool) bool {
 	return strings.IndexByte(`"'`+"`"+`,;&\<`, text[to]) >= 0
 }
 
-// folder reports whether a variable with a name like pwd holds the path of a folder, not a
-// password.
+// folder reports whether a variable with a name like pwd has the path of a folder as its
+// value, and not a password.
 func folder(name, value string) bool {
 	return strings.HasSuffix(folded(name), "pwd") && (value[0] == '/' || value[0] == '~')
 }
@@ -237,7 +237,8 @@ func code(value string) bool {
 	return runs < 2 && digits*4 < len(value) || strings.ContainsAny(value, ".")
 }
 
-// placeholder reports whether a value is a placeholder for another one.
+// placeholder reports whether a value is no credential but only stands for one,
+// such as $TOKEN or <key>.
 func placeholder(value string) bool {
 	switch value[0] {
 	case '$', '%', '{', '<', '@', '[', '*', '.':

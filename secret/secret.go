@@ -92,7 +92,8 @@ func Scan(text string) []Finding {
 // "[secret: jwt]".
 func Redact(text string) string { return replace(text, Scan(text), "secret") }
 
-// replace returns text with each finding replaced by its kind behind word.
+// replace returns text with each finding replaced by word and the kind of the
+// finding, as in "[secret: jwt]".
 func replace(text string, found []Finding, word string) string {
 	if len(found) == 0 {
 		return text
@@ -109,8 +110,8 @@ func replace(text string, found []Finding, word string) string {
 }
 
 // merge sorts findings by place and joins those that overlap. A joined finding has the kind of
-// the one that comes first in all, so the findings in all must begin with the most specific
-// kinds.
+// that part which comes first in the given list. So the caller puts findings of the most
+// specific kinds first.
 func merge(all []Finding) []Finding {
 	type ranked struct {
 		Finding

@@ -56,9 +56,9 @@ var shapes = []shape{
 	{kindSlack, "xoxs-", urlSafe, 10, 0, true},
 }
 
-// starts tells quickly whether a shape can begin at a place. For each of the first three bytes
-// of a prefix and each value of that byte, it has a set of shapes, one bit for each. Three
-// bytes rule out nearly all places of a text.
+// starts says whether a shape can begin at a place of a text. For each of the first three
+// bytes of a prefix and each value of that byte, it has a set of shapes, one bit for each.
+// Three bytes rule out nearly all places of a text.
 var starts = func() (t [3][256]uint64) {
 	for i, s := range shapes {
 		for at := range t {

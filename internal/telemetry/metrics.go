@@ -30,8 +30,9 @@ type metric interface {
 	write(b *bytes.Buffer)
 }
 
-// maxSeries is the most combinations of label values that a metric keeps apart. Further
-// combinations are counted together, with "other" as the value of every label.
+// maxSeries is the largest number of combinations of label values that a metric counts
+// separately. Further combinations are counted together, with "other" as the value of
+// every label.
 const maxSeries = 1000
 
 // add returns the metric with a name. If there is none, it adds the result of build. It panics
@@ -79,8 +80,9 @@ func (f *family) head(b *bytes.Buffer) {
 	b.WriteString("# TYPE " + f.name + " " + f.kind + "\n")
 }
 
-// sample writes one line with the value v: the name of the metric, suffix, and the labels.
-// values are the values of f.labels; more has further labels, as pairs of a name and a value.
+// sample writes one line: the name of the metric with suffix appended, the labels, and the
+// value v. The labels are f.labels with the given values, and further pairs of a name and a
+// value in the list more.
 func (f *family) sample(b *bytes.Buffer, suffix string, values []string, v float64, more ...string) {
 	b.WriteString(f.name + suffix)
 	pairs := make([]string, 0, len(values)+1)
@@ -118,9 +120,9 @@ type row[V any] struct {
 	value  V
 }
 
-// at returns the value for a combination of label values, and adds the combination if it is
-// new. labels is the number of labels that the metric has. The caller holds the lock of the
-// table.
+// at returns a pointer to the value for a combination of label values, and adds the
+// combination if it is new. labels is the number of labels of the metric. The caller holds
+// the lock of the table.
 func (t *table[V]) at(labels int, values []string) *V {
 	if len(values) != labels {
 		panic("telemetry: a metric has as many values as labels")
@@ -231,13 +233,15 @@ func (h *Histogram) write(b *bytes.Buffer) {
 	}
 }
 
-// A gauge is a figure that is read when metrics are written.
+// A gauge is a figure that the function read returns each time the metrics are
+// written.
 type gauge struct {
 	family
 	read func() float64
 }
 
-// Gauge adds a figure that may rise and fall. It calls read each time the metrics are written.
+// Gauge adds a figure that may rise and fall. Each time the metrics are written, it calls the
+// function read to get the figure.
 func (r *Registry) Gauge(name, help string, read func() float64) {
 	add(r, name, func() *gauge { return &gauge{family{name, help, "gauge", nil}, read} })
 }

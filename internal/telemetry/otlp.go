@@ -205,8 +205,8 @@ func keyValues(attrs []attribute.KeyValue) []keyValue {
 	return list
 }
 
-// value returns an attribute with its type. For types that Carrel does not use, it returns the
-// text.
+// value returns the value of an attribute as OTLP encodes it in JSON. A type that Carrel does
+// not use is encoded as a string.
 func value(v attribute.Value) map[string]any {
 	switch v.Type() { //nolint:exhaustive // the other types become text
 	case attribute.BOOL:

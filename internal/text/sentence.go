@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// FirstSentence splits a text of one line, as [Fold] and [Line] return it, behind its first
-// sentence.
+// FirstSentence returns the first sentence of a text, and the rest of the text. The text
+// must be on one line, as [Fold] and [Line] return it.
 func FirstSentence(line string) (first, rest string) {
 	for i := range len(line) {
 		if EndsSentence(line, i) && i+2 < len(line) {
@@ -13,10 +13,10 @@ func FirstSentence(line string) (first, rest string) {
 	return line, ""
 }
 
-// EndsSentence reports whether the byte at i ends a sentence in a text of one line: it is a
-// full stop, a question mark or an exclamation mark, and stands at the end or before a space
-// that is not followed by a lower-case letter. The full stop of an abbreviation does not end a
-// sentence, nor does any mark within code between backquotes.
+// EndsSentence reports whether the byte at offset i ends a sentence in a text of one line. It
+// does if it is a full stop, a question mark or an exclamation mark, and stands at the end of
+// the text or before a space that no lower-case letter follows. The full stop of an
+// abbreviation does not end a sentence, nor does any mark within code between backquotes.
 func EndsSentence(line string, i int) bool {
 	c := line[i]
 	if c != '.' && c != '!' && c != '?' {
@@ -41,6 +41,7 @@ func EndsSentence(line string, i int) bool {
 // abbreviations are English abbreviations within sentences, without their last full stop.
 const abbreviations = "e.g i.e eg ie vs etc cf dr mr mrs ms no approx resp fig"
 
-// mostCode is the offset in a line after which a mark can end a sentence even behind a
-// backquote without a closing one: code is rarely that long.
+// mostCode is the largest offset at which [EndsSentence] takes the text after an
+// unclosed backquote for code. Behind it, a punctuation mark ends a sentence, because
+// code is rarely that long.
 const mostCode = 400

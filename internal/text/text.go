@@ -42,8 +42,8 @@ func Head(s string, n int) string { return s[:Floor(s, n)] }
 // Tail returns the end of a text, of at most n bytes, cut between characters.
 func Tail(s string, n int) string { return s[Ceil(s, len(s)-max(n, 0)):] }
 
-// Clip returns a text of at most n bytes unchanged, and of a longer one its head and an
-// ellipsis, which is not counted.
+// Clip returns a text of at most n bytes unchanged. Of a longer text it returns the
+// beginning, of at most n bytes, and an ellipsis, which is not counted.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -51,8 +51,8 @@ func Clip(s string, n int) string {
 	return strings.ToValidUTF8(Head(s, n), "") + Ellipsis
 }
 
-// Short returns a text of at most n characters unchanged, and of a longer one its beginning and
-// an ellipsis, which counts as one of the n. n must be 1 or more.
+// Short returns a text of at most n characters unchanged. It shortens a longer text to n
+// characters, the last of which is an ellipsis. n must be 1 or more.
 func Short(s string, n int) string {
 	end, count := 0, 0
 	for i := range s {
@@ -78,8 +78,8 @@ func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Line returns a text on one line for people: each run of white space, control characters and
 // invalid bytes becomes one space, and escape sequences of terminals are removed. A text of
-// more than n characters ends in an ellipsis, which is not counted. It is cut between words, if
-// one ends in its second half.
+// more than n characters is cut, and an ellipsis is added. The cut is before a word if one
+// begins in the second half of the n characters; otherwise it may be within a word.
 func Line(s string, n int) string {
 	var b strings.Builder
 	space, last := false, 0
@@ -114,7 +114,7 @@ func Line(s string, n int) string {
 	return b.String()
 }
 
-// escape returns the length of the escape sequence that s begins with.
+// escape returns the length of the escape sequence at the beginning of s.
 func escape(s string) int {
 	if len(s) < 2 || s[1] != '[' {
 		return 1

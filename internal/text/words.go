@@ -20,8 +20,8 @@ func Digits(s string) int {
 // AreDigits reports whether a text has only ASCII digits, and at least one.
 func AreDigits(s string) bool { return s != "" && Digits(s) == len(s) }
 
-// HasWord reports whether a list of words separated by white space has a word. No list has the
-// empty word.
+// HasWord reports whether a list of words, separated by white space, contains a word. It
+// returns false for the empty word.
 func HasWord(list, word string) bool {
 	for w := range strings.FieldsSeq(list) {
 		if w == word {

@@ -66,7 +66,8 @@ func (c *chat) event(e *event) (out []byte, over bool) {
 	return e.written(with(c.named(e.data), "choices", list([][]byte{with(choice, "delta", delta)}))), false
 }
 
-// named returns a chunk with the id and the time of the first round.
+// named returns a chunk in which the id and the time are those of the first
+// round.
 func (c *chat) named(chunk []byte) []byte {
 	if len(c.w.rounds) == 1 {
 		return chunk
@@ -74,8 +75,8 @@ func (c *chat) named(chunk []byte) []byte {
 	return with(with(chunk, "id", c.head), "created", c.time)
 }
 
-// delta reads the delta d of a chunk. It returns the delta for the client, and whether that
-// differs from d.
+// delta reads a delta of a chunk. It returns the delta that the client gets, and whether
+// this differs from d, the delta that the provider sent.
 func (c *chat) delta(d []byte) (out []byte, changed bool) {
 	out = d
 	if len(d) == 0 {
@@ -115,7 +116,8 @@ func (c *chat) delta(d []byte) (out []byte, changed bool) {
 	return with(out, "tool_calls", list(kept)), changed
 }
 
-// call reads a piece of a call, and returns the call.
+// call reads a piece of a call, and returns the call to which the piece
+// belongs.
 func (c *chat) call(p []byte) *part {
 	index := max(0, number(get(p, "index")))
 	for len(c.calls) <= index {

@@ -51,7 +51,8 @@ func elements(raw []byte) (list [][]byte) {
 	return list
 }
 
-// said returns the text of a JSON string, or "" if raw is no string.
+// said returns the decoded text of a JSON string, or "" if raw is not a JSON
+// string.
 func said(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return ""
@@ -72,8 +73,8 @@ func number(raw []byte) int {
 	return n
 }
 
-// with returns the object raw with the value of the member key replaced, or with the member
-// added at the end. A nil value removes the member.
+// with sets one member of the JSON object raw: it replaces the value of the member with the
+// given key, or adds the member at the end. If value is nil, it removes the member.
 func with(raw []byte, key string, value []byte) []byte {
 	out := []byte("{")
 	put := func(member []byte) {
@@ -108,8 +109,8 @@ func list(values [][]byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
 }
 
-// sum adds two usages: it adds numbers, joins arrays, and does the same to the members of
-// objects. Of other values it returns the second.
+// sum adds two values of a usage. It adds numbers, joins arrays, and adds objects member
+// by member. If the values are of other or different types, it returns b.
 func sum(a, b []byte) []byte {
 	if len(a) == 0 || string(a) == "null" {
 		return b
@@ -132,7 +133,8 @@ func sum(a, b []byte) []byte {
 	return b
 }
 
-// withMembers returns the object a with the members of the object b, which replace those of a.
+// withMembers returns the object a with all members of the object b. A member of b replaces
+// the member of a that has the same key.
 func withMembers(a, b []byte) []byte {
 	if len(a) == 0 {
 		return b

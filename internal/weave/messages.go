@@ -33,8 +33,8 @@ type block struct {
 	unknown bool
 }
 
-// deltas has, for each type of delta, the field of the block to which it appends, and the
-// field of the delta with the text.
+// deltas maps each type of delta to two names of fields: the field of the block to which
+// the delta appends text, and the field of the delta that has this text.
 var deltas = map[string][2]string{
 	"text_delta": {"text", "text"}, "thinking_delta": {"thinking", "thinking"},
 	"signature_delta": {"signature", "signature"}, "input_json_delta": {"input", "partial_json"},
@@ -67,7 +67,8 @@ func (m *messages) event(e *event) (out []byte, over bool) {
 	return e.raw, false
 }
 
-// part reads an event of a block.
+// part reads an event about a content block, and returns the bytes for the
+// client.
 func (m *messages) part(kind string, e *event) []byte {
 	index := number(get(e.data, "index"))
 	b := m.blocks[index]
@@ -101,7 +102,7 @@ func (m *messages) part(kind string, e *event) []byte {
 	return e.written(with(e.data, "index", strconv.AppendInt(nil, int64(b.at), 10)))
 }
 
-// take appends a delta to the block.
+// take appends the text of a delta to the block.
 func (b *block) take(delta []byte) {
 	kind := said(get(delta, "type"))
 	if kind == "citations_delta" {

@@ -52,7 +52,8 @@ func (p *responses) event(e *event) (out []byte, over bool) {
 	return p.numbered(e), false
 }
 
-// begin assigns an index for the client to an item. index is the index in the round.
+// begin assigns the index under which the client sees an item. The argument index is
+// the index of the item in the round.
 func (p *responses) begin(index int, item []byte) {
 	if p.at == nil {
 		p.at = make(map[int]int)
@@ -72,8 +73,8 @@ func (p *responses) ours(item []byte) bool {
 	return said(get(item, "type")) == "function_call" && said(get(item, "name")) == p.w.tool
 }
 
-// numbered returns an event with the index and the sequence number for the client, or nil if
-// the client does not get its item.
+// numbered returns an event with the index and the sequence number that the client expects,
+// or nil if the client does not get the item that the event is about.
 func (p *responses) numbered(e *event) []byte {
 	data := e.data
 	if len(data) == 0 {

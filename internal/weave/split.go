@@ -12,7 +12,8 @@ type event struct {
 	data []byte // the lines of data, joined by line feeds
 }
 
-// written returns the encoding of an event with the name of e and other data.
+// written returns the encoding of an event that has the name of e and the given
+// data.
 func (e *event) written(data []byte) []byte {
 	if e.name == "" {
 		return fmt.Appendf(nil, "data: %s\n\n", data)
@@ -20,7 +21,7 @@ func (e *event) written(data []byte) []byte {
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", e.name, data)
 }
 
-// maxEvent is the most bytes of an event.
+// maxEvent is the largest size of an event in bytes.
 const maxEvent = 64 << 20
 
 // A splitter cuts a stream into events.

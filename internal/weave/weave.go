@@ -33,8 +33,8 @@ type Round struct {
 	usage   []byte
 }
 
-// Waits reports whether the reply waits for results of the proxy's tool, and for no results
-// of the client.
+// Waits reports whether the reply waits for results of the proxy's tool only, and not for
+// results from the client.
 func (r *Round) Waits() bool {
 	if len(r.Calls) == 0 || len(r.Own) > 0 {
 		return false
@@ -106,8 +106,8 @@ func (r *Round) items(texts []string) (out [][]byte) {
 }
 
 // A Reply has the messages of all rounds of an answer: the provider's replies and the results
-// of the proxy's tool. Calls and Text identify the client's version of the answer in later
-// requests: by the ids of its calls or, without calls, by its text.
+// of the proxy's tool. Later requests contain the client's version of the answer, without the
+// proxy's calls. It is recognized by the ids in Calls or, if Calls is empty, by Text.
 type Reply struct {
 	Calls []string
 	Text  string
@@ -120,7 +120,7 @@ type Reply struct {
 // client. It is a block of Messages or a message of Chat Completions. Responses has none,
 // because results follow their calls directly.
 type Result struct {
-	Behind string // id of the call after whose result it is inserted; empty: before all results
+	Behind string // id of the call after whose result it is inserted; empty if it is inserted before all results
 	Text   []byte // the encoded block or message
 }
 
@@ -165,7 +165,8 @@ func New(d wire.Dialect, tool string) *Weaver {
 // Round returns the current round.
 func (w *Weaver) Round() *Round { return w.rounds[len(w.rounds)-1] }
 
-// Next begins another round. results are the results of the calls of the current one.
+// Next begins another round. The argument has the results of the proxy's calls in the
+// current round.
 func (w *Weaver) Next(results []string) {
 	w.results = append(w.results, results)
 	w.rounds = append(w.rounds, &Round{dialect: w.dialect})
@@ -277,7 +278,8 @@ func (w *Weaver) Reply(results []string) (*Reply, error) {
 	return out, nil
 }
 
-// tail adds the results of the last round to out.Results. results[i] is the text of the i-th.
+// tail appends the results of the last round's calls to out.Results. results[i] is the text
+// of the i-th result.
 func (out *Reply) tail(r *Round, results []string) {
 	for i, text := range r.results(results) {
 		out.Results = append(out.Results, Result{Behind: r.Calls[i].Behind, Text: text})
@@ -312,7 +314,8 @@ func (r *Round) add(block []byte, shown bool) {
 	r.blocks, r.shown = append(r.blocks, bytes.Clone(block)), append(r.shown, shown)
 }
 
-// called records a call. ours reports whether it is a call of the proxy's tool.
+// called records a call. The argument ours is true for a call of the proxy's
+// tool.
 func (r *Round) called(id, input string, ours bool) {
 	if !ours {
 		r.Own = append(r.Own, id)

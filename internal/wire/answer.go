@@ -54,9 +54,9 @@ const (
 	fieldReasoning
 )
 
-// fieldAt returns the field at a path of a JSON answer or of the data of an event, or noField.
-// In a path, "*" stands for an element of a list. A path means the same in an answer and in an
-// event.
+// fieldAt returns the field at a path, or noField if the scanner does not look for the value
+// there. The path is that of a value in a JSON answer or in the data of an event; it means the
+// same in both. In a path, "*" stands for an element of a list.
 func fieldAt(d Dialect, path []byte) field {
 	switch d {
 	case Anthropic:
@@ -187,11 +187,12 @@ func (a *Answer) note(l *figures, f field, raw []byte) {
 	}
 }
 
-// maxTokens is more than any call can use: larger numbers are ignored.
+// maxTokens is a number of tokens that no call can reach. Larger numbers are
+// ignored.
 const maxTokens = 1 << 40
 
-// settle sets a.Usage from the figures. OpenAI's input count includes the tokens of the cache,
-// Anthropic's does not.
+// settle sets a.Usage from the figures. It subtracts the tokens of the cache from OpenAI's
+// input count, which includes them; Anthropic's does not.
 func (a *Answer) settle(d Dialect, l *figures) {
 	u := &a.Usage
 	u.Input, u.CacheRead = l.count[fieldInput], l.count[fieldRead]

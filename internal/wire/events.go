@@ -36,11 +36,11 @@ const (
 	inOther
 )
 
-// maxUndecided is the number of bytes of data without a type after which an event is taken for
-// one that does not end the answer.
+// maxUndecided is the number of bytes of an event's data after which an event without a type
+// so far counts as one that does not end the answer.
 const maxUndecided = 8 << 10
 
-// ends reports whether an event of this name ends an answer.
+// ends reports whether events of this name end an answer.
 func (e *events) ends(name []byte) bool {
 	switch string(name) {
 	case "message_stop":
@@ -51,8 +51,8 @@ func (e *events) ends(name []byte) bool {
 	return false
 }
 
-// feed reads the next piece, and returns how many bytes of the stream, from its beginning, may
-// pass.
+// feed reads the next piece of the stream. It returns how many bytes may pass, counted from
+// the beginning of the stream.
 func (e *events) feed(p []byte) (pass int64) {
 	for i := 0; i < len(p) && !e.done; i++ {
 		c := p[i]

@@ -77,14 +77,15 @@ func (s *hasher) message(dialect Dialect, d *rawjson.Document, n rawjson.Node, r
 	return s.sum()
 }
 
-// oneText hashes a text like a list of one text block.
+// oneText hashes a text as if it were a list of one text block.
 func (s *hasher) oneText(raw []byte) {
 	s.piece(pieceBlocks, nil)
 	s.piece(pieceText, raw)
 	s.piece(pieceEnd, nil)
 }
 
-// textType returns the type, as JSON, of the block that is equal to a plain text.
+// textType returns the JSON of the type that a block has if it is equivalent to a
+// plain text.
 func textType(dialect Dialect, role Role) string {
 	switch {
 	case dialect != Responses:
@@ -95,13 +96,15 @@ func textType(dialect Dialect, role Role) string {
 	return `"input_text"`
 }
 
-// IsMark reports whether a key is a cache mark of the client, which only controls the
-// provider's cache and is not shown to the model.
+// IsMark reports whether a key is that of a cache mark. Clients set such marks to
+// control the provider's cache; the model does not see them.
 func IsMark(key []byte) bool {
 	return string(key) == "cache_control" || string(key) == "prompt_cache_breakpoint"
 }
 
-// blocks hashes a list of objects without their marks, or any other value as written.
+// blocks hashes a list of objects without their cache marks. It hashes any other
+// value as it is written. The argument plain is the type of blocks that are hashed
+// like a plain text.
 func (s *hasher) blocks(d *rawjson.Document, list rawjson.Node, plain string) {
 	if d.Kind(list) != rawjson.Array {
 		s.piece(pieceValue, d.Raw(list))
@@ -146,8 +149,9 @@ func (s *hasher) block(d *rawjson.Document, b rawjson.Node, plain string) {
 	s.piece(pieceEnd, nil)
 }
 
-// Extend returns the chain of a history after the chain before and one more message with the
-// identity id. The chain of an empty history is zero.
+// Extend returns the chain of a history that is one message longer. The argument before is
+// the chain of the history so far, and id is the identity of the new message. The chain of
+// an empty history is zero.
 func Extend(dialect Dialect, before, id digest.Digest) digest.Digest {
 	var room [4 * digest.Size]byte
 	text := append(append(room[:0], dialect...), 0)

@@ -97,15 +97,16 @@ type Message struct {
 	Chain digest.Digest
 }
 
-// A Header returns the headers of a request; an http.Header is one.
+// A Header gives the values of a request's headers. An http.Header is a Header.
 type Header interface{ Get(key string) string }
 
-// Read reads a request of a dialect from its headers, which may be nil, and its body doc, which
-// it keeps. If two requests of a dialect have equal chains at index i, their first i+1 messages
-// are the same.
+// Read reads a request of a dialect from its headers, which may be nil, and from its body doc.
+// It keeps doc. If two requests of a dialect have equal chains at index i, their first i+1
+// messages are the same.
 //
-// Read hashes the whole body. If q has read a request with as many messages before, Read
-// allocates only names. It fails with [ErrForm] if the body is no request of the dialect.
+// Read hashes the whole body. If q was used before for a request with at least as many
+// messages, Read allocates memory only for names. It fails with [ErrForm] if the body is no
+// request of the dialect.
 func (q *Request) Read(dialect Dialect, kind Kind, header Header, doc *rawjson.Document) error {
 	messages, sum := q.Messages[:0], q.sum
 	*q = Request{Dialect: dialect, Kind: kind, Doc: doc, Messages: messages, sum: sum}
@@ -340,7 +341,8 @@ func member(raw []byte, name string) (value string) {
 	return value
 }
 
-// The beginnings of the prompts with which clients ask for a compaction, as JSON text.
+// compactions are the beginnings of the prompts with which clients ask for a
+// compaction, as JSON text.
 var compactions = [...]string{
 	`"CRITICAL: Respond with TEXT ONLY`,                          // Claude Code
 	`"You are performing a CONTEXT CHECKPOINT COMPACTION`,        // Codex
@@ -351,7 +353,8 @@ var compactions = [...]string{
 // text.
 const retold = `"Here is the conversation so far:`
 
-// The beginnings of the messages in which clients keep the summary of a compaction, as JSON text.
+// summaries are the beginnings of the messages in which clients keep the summary of a compaction,
+// as JSON text.
 var summaries = [...]string{
 	`"This session is being continued from a previous conversation`, // Claude Code
 	`"Another language model started to solve this problem`,         // Codex
@@ -361,7 +364,8 @@ var summaries = [...]string{
 // summary.
 const asked = `"What did we do so far?"`
 
-// begins reports whether a text of the user message at index i begins with the given JSON text.
+// begins reports whether the user message at index i has a text that begins with the JSON text
+// in the argument with.
 func (q *Request) begins(i int, with string) bool {
 	if i < 0 || q.Messages[i].Role != RoleUser {
 		return false
@@ -378,9 +382,9 @@ func (q *Request) begins(i int, with string) bool {
 	return false
 }
 
-// Summary returns the index of the message with the summary of a compaction, which stands for
-// the messages before, or -1. It is a text of the client or an item that only the provider can
-// read.
+// Summary returns the index of the message with the summary of a compaction, or -1. The
+// summary stands for all messages before it. It is a text from the client or an item that only
+// the provider can read.
 func (q *Request) Summary() int {
 	at := -1
 	for i := range q.Messages {

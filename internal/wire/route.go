@@ -3,8 +3,8 @@ package wire
 import "strings"
 
 // RouteOf returns the dialect and the kind of a request by its method and path. Both are empty
-// for all other requests. The path must be without the base path of a gateway. The leading /v1
-// of OpenAI may be missing, because clients have it in their base URL.
+// if the request is of no known kind. The path must not include the base path of a gateway. In
+// a path of OpenAI the leading /v1 may be missing, because clients have it in their base URL.
 func RouteOf(method, path string) (Dialect, Kind) {
 	if method != "POST" {
 		return "", ""

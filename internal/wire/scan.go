@@ -2,9 +2,9 @@ package wire
 
 import "bytes"
 
-// A scanner reads a JSON text in pieces, which may be cut anywhere, and calls got with the short
-// values at the paths that fieldAt knows. It keeps nothing else. It is not a validator: it
-// accepts some invalid JSON.
+// A scanner reads a JSON text in pieces, which may be cut anywhere. It passes the short values
+// at the paths that fieldAt knows to the function got, and keeps nothing else. It is not a
+// validator: it accepts some invalid JSON.
 type scanner struct {
 	dialect Dialect
 	got     func(f field, raw []byte) // raw is the JSON of the value, valid until got returns
@@ -46,7 +46,7 @@ func (s *scanner) reset() {
 }
 
 // feed reads the next piece up to the end of the JSON text, and returns how many bytes of the
-// piece it read. The end of a text that is only a number is never found.
+// piece it read. It never finds the end of a text that is only a number.
 func (s *scanner) feed(p []byte) int {
 	for i := 0; i < len(p); i++ {
 		if s.whole || s.bad {
@@ -61,7 +61,8 @@ func (s *scanner) feed(p []byte) int {
 	return len(p)
 }
 
-// inside reads a string from the index from, and returns the index of the last byte it read.
+// inside reads the part of a string that begins at the index from of a piece. It returns the
+// index of the last byte it read.
 func (s *scanner) inside(p []byte, from int) int {
 	i := from
 	for ; i < len(p); i++ {
@@ -82,7 +83,8 @@ func (s *scanner) inside(p []byte, from int) int {
 	return i - 1
 }
 
-// keep appends a piece to the current key, or to the current value if it is a field.
+// keep appends a piece to the current key, or to the current value if the scanner
+// looks for that value.
 func (s *scanner) keep(p []byte) {
 	if !s.key && s.take == noField {
 		return
@@ -121,7 +123,8 @@ func (s *scanner) enter(name []byte) {
 	}
 }
 
-// hand calls got with the current value, if it is a field.
+// hand passes the current value to the function got, if the scanner looks for
+// that value.
 func (s *scanner) hand() {
 	if s.take != noField && !s.long && len(s.value) > 0 {
 		s.got(s.take, s.value)

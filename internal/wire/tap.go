@@ -50,7 +50,8 @@ func NewTap(d Dialect, contentType, encoding string) *Tap {
 	return t
 }
 
-// got takes the value of a field from the scanner.
+// got receives the value of a field from the scanner and notes it in the
+// answer.
 func (t *Tap) got(f field, raw []byte) {
 	if f == fieldType {
 		if t.events != nil {

@@ -46,7 +46,8 @@ var (
 )
 
 // Unpack decompresses the body of a request by its Content-Encoding: gzip, zstd or br. It fails
-// if the result has more than most bytes, and with [ErrEncoding] if the encoding is unknown.
+// if the result is larger than the given size in bytes, and with [ErrEncoding] if the encoding
+// is unknown.
 func Unpack(encoding string, r io.Reader, most int64) ([]byte, error) {
 	z, free, err := open(encoding, r)
 	if err != nil {
@@ -60,8 +61,8 @@ func Unpack(encoding string, r io.Reader, most int64) ([]byte, error) {
 	return data, err
 }
 
-// An unpacker decompresses an answer piece by piece. Decoders read from a reader, so the decoder
-// runs as a coroutine, which yields when it has read the whole piece.
+// An unpacker decompresses an answer piece by piece. A decoder pulls its input from a reader, so
+// it runs as a coroutine, which yields when it has read the whole piece.
 type unpacker struct {
 	gzip bool
 	tail []byte // the last bytes that were fed
@@ -71,8 +72,8 @@ type unpacker struct {
 	err  error
 }
 
-// newUnpacker returns an unpacker that calls out with each decompressed piece, or nil if the
-// encoding is unknown.
+// newUnpacker returns an unpacker that passes each decompressed piece to the function out.
+// It returns nil if the encoding is unknown.
 func newUnpacker(encoding string, out func([]byte)) *unpacker {
 	switch encoding {
 	case "gzip", "x-gzip", "br", "zstd":
@@ -133,8 +134,9 @@ func (u *unpacker) feed(p []byte) bool {
 	return more || errors.Is(u.err, io.EOF) // EOF: the compressed data has ended
 }
 
-// behind reports whether the decoder may have read bytes whose text it has not returned yet. The
-// decoder of gzip returns it at a flush; the other decoders always return all.
+// behind reports whether the decoder may have read bytes that it has not yet returned as text.
+// The decoder of gzip returns such text at a flush; the other decoders always return everything
+// they can decode.
 func (u *unpacker) behind() bool { return u.gzip && string(u.tail) != flushed }
 
 // flushed is the end of a flush: an empty block (RFC 1951, 3.2.4).

@@ -68,7 +68,8 @@ func (w *watch) run(ctx context.Context, emit func(limn.LiveValue) bool) {
 	}
 }
 
-// kindOf returns the kind of a change of a file, or "" for an irrelevant event.
+// kindOf returns "created", "modified" or "deleted" for an event of a file, or
+// "" for an event of another kind.
 func kindOf(e fsnotify.Event) string {
 	switch {
 	case e.Has(fsnotify.Create):
@@ -81,8 +82,8 @@ func kindOf(e fsnotify.Event) string {
 	return ""
 }
 
-// report emits the content of a file if it can be read, its name, and then the kind of the
-// change.
+// report emits three values: the content of a file, if it can be read, then its name, and
+// then the kind of the change.
 func (w *watch) report(path, kind string, emit func(limn.LiveValue) bool) bool {
 	if kind != "deleted" {
 		if content, ok := w.read(path); ok && !emit(limn.LiveValue{Name: "file-content", Value: limn.String(content)}) {
@@ -93,7 +94,8 @@ func (w *watch) report(path, kind string, emit func(limn.LiveValue) bool) bool {
 		emit(limn.LiveValue{Name: "change-type", Value: limn.String(kind)})
 }
 
-// read returns the text of a file, unless it is gone, too large, or no regular file.
+// read returns the text of a file. It returns false if the file is gone, is too
+// large or is not a regular file.
 func (w *watch) read(path string) (string, bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

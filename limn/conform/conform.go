@@ -80,8 +80,9 @@ const today = "2026-01-01"
 // ErrFormat is wrapped by errors about files of cases.
 var ErrFormat = errors.New("no list of cases")
 
-// Parse reads cases, also as a list without an object around it. It fails for an unknown field
-// and for a case that cannot be run. Errors wrap [ErrFormat] and name the case.
+// Parse reads cases. The JSON is an object with the list "cases", or only that list. It fails
+// for an unknown field and for a case that cannot be run. Errors wrap [ErrFormat] and name the
+// case.
 func Parse(data []byte) ([]Case, error) {
 	var file struct {
 		Cases []Case `json:"cases"`

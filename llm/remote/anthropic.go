@@ -154,8 +154,8 @@ func (t *messageCollector) write(text string) error {
 	return nil
 }
 
-// messageError returns the error for data, an error object that the server sent instead of a
-// reply or within one. It does not contain the server's text.
+// messageError returns the error for an error object that the server sent in place of a
+// reply or within one. The returned error does not contain the server's text.
 func messageError(data []byte) error {
 	var e struct {
 		Type string `json:"type"`

@@ -162,8 +162,8 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseVectors returns the vectors of a reply in the order of the texts. They must have the
-// given dimension or, if it is 0, all the same.
+// parseVectors returns the vectors of a reply in the order of the texts. Each vector must
+// have the given dimension. If that is 0, all must have the same dimension.
 func parseVectors(data []byte, texts, dimension int) ([][]float32, error) {
 	var r vectorReply
 	if err := json.Unmarshal(data, &r); errors.Is(err, errNumbers) {

@@ -51,7 +51,7 @@ type collector interface {
 	// document reads a complete reply.
 	document(data []byte) error
 
-	// reply returns the collected reply. Where the server reports no usage, it uses most.
+	// reply returns the collected reply. Its usage is the bound most if the server reports none.
 	reply(most llm.Usage) (*llm.Reply, error)
 }
 
@@ -130,7 +130,9 @@ type draft struct {
 	usage   llm.Usage
 }
 
-// finish returns the reply. reasons maps the provider's reasons for the end.
+// finish returns the reply. reasons maps the provider's names of reasons for
+// the end to those of package llm. The bound most is the usage if the server
+// reported none.
 func (d *draft) finish(reasons map[string]llm.Stop, most llm.Usage) (*llm.Reply, error) {
 	stop, known := reasons[d.stop]
 	r := &llm.Reply{Text: d.text.String(), Model: d.model, Stop: stop, Usage: d.usage.Or(most)}

@@ -127,9 +127,9 @@ func (t *chatCollector) add(data []byte, stream bool) error {
 	return nil
 }
 
-// chatError returns the error for data, an error object that the server sent instead of a
-// reply. Some servers put an HTTP status code into it. The error does not contain the server's
-// text.
+// chatError returns the error for an error object that the server sent in place of a reply.
+// Some servers put an HTTP status code into it. The returned error does not contain the
+// server's text.
 func chatError(data []byte) error {
 	var e struct {
 		Code json.RawMessage `json:"code"`

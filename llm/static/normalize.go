@@ -46,8 +46,9 @@ func (c *component) normalizer() (normalizer, error) {
 	return nil, fmt.Errorf("type: %q is %w", c.Type, ErrUnsupported)
 }
 
-// replace returns the normalizer Replace. It must not make texts much longer, because a
-// sequence of several could make them longer without limit.
+// replace returns the normalizer of type Replace. It refuses a replacement that is much
+// longer than the replaced text, because several in sequence could make a text longer
+// without limit.
 func (c *component) replace() (normalizer, error) {
 	from, to := c.Pattern.String, c.Content
 	if from == "" {
@@ -132,7 +133,7 @@ func spaceOut(text string) string {
 	return s.String()
 }
 
-// removeIf removes the letters for which drop is true.
+// removeIf removes the letters for which the function drop returns true.
 func removeIf(text string, drop func(rune) bool) string {
 	return strings.Map(func(r rune) rune {
 		if drop(r) {

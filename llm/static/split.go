@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// A splitter splits a piece of a text into smaller pieces. first reports whether the piece is
-// at the beginning of the text.
+// A splitter splits a piece of a text into smaller pieces. The argument first is true if the
+// piece is at the beginning of the text.
 type splitter func(piece string, first bool) []string
 
 // A class says how a letter is treated when a text is split into pieces.
@@ -78,7 +78,8 @@ func (c *component) splitter() (splitter, error) {
 	return nil, fmt.Errorf("type: %q is %w", c.Type, ErrUnsupported)
 }
 
-// byClass returns a splitter that splits between letters of different classes.
+// byClass returns a splitter that splits a text where two adjacent letters have
+// different classes. The function of returns the class of a letter.
 func byClass(of func(rune) class) splitter {
 	return func(piece string, _ bool) []string {
 		var pieces []string

@@ -123,7 +123,8 @@ func (t tensor) floats() ([]float32, error) {
 	return values, nil
 }
 
-// indexes returns the numbers of a tensor. It fails for a number below 0, or of limit or more.
+// indexes returns the numbers of a tensor. It fails if a number is negative, or not below
+// limit.
 func (t tensor) indexes(limit int) ([]int, error) {
 	var at func([]byte) int64
 	switch t.dtype {

@@ -150,7 +150,9 @@ func newTokenizer(data []byte) (*tokenizer, error) {
 	return t, nil
 }
 
-// steps appends the steps of a component, which may be a sequence of components.
+// steps appends the steps that a component consists of to the slice done. A
+// component may be a sequence of components; the function step makes the step of
+// a single one.
 func steps[S any](done []S, path string, c *component, step func(*component) (S, error)) ([]S, error) {
 	switch {
 	case c == nil:
@@ -180,8 +182,9 @@ func steps[S any](done []S, path string, c *component, step func(*component) (S,
 	return append(done, s), nil
 }
 
-// wordPiece cuts a word repeatedly into the longest token that its rest begins with. Tokens
-// after the first have a prefix. A word that cannot be cut completely is unknown as a whole.
+// wordPiece cuts a word into tokens: it repeatedly cuts off the longest token with which the
+// rest of the word begins. Tokens after the first have a prefix. If a word cannot be cut
+// completely, the whole word is unknown.
 type wordPiece struct {
 	vocab   map[string]int
 	unknown int    // token for unknown words, or -1
@@ -274,7 +277,7 @@ func (u *unigram) forget(text string) { delete(u.vocab, text) }
 // letter that begins no token.
 const unknownPenalty = 10
 
-// A scored is a token with its score: an array of two in JSON.
+// A scored is a token with its score. In JSON it is an array of these two.
 type scored struct {
 	text  string
 	score float64
@@ -321,8 +324,8 @@ func newUnigram(m *modelJSON) (model, int, error) {
 	return u, len(list), nil
 }
 
-// appendTokens implements [model]. It goes over the text once and records the best cut up to
-// each position, or the first of equally good ones.
+// appendTokens implements [model]. It goes over the text once, and records for each position
+// the best way to cut the text up to there. If several are equally good, it takes the first.
 func (u *unigram) appendTokens(tokens []int, text string) []int {
 	type arrival struct {
 		score float64

@@ -14,10 +14,10 @@ type Pass struct {
 	Append  []byte // to be appended to the contract, all or nothing
 }
 
-// Run decides on a history and continues the contract with the text existing, which
-// may be empty. The name of the history's file appears in errors. On an error the
-// caller must not write anything. The error is that of [pagerjson.Parse] or
-// [Decide], or a [*contract.SyntaxError] about the existing text.
+// Run decides on a history and continues a contract. The argument existing is the text
+// of the contract so far, which may be empty. The name of the history's file appears
+// in errors. On an error the caller must not write anything. The error is that of
+// [pagerjson.Parse] or [Decide], or a [*contract.SyntaxError] about the existing text.
 //
 // With [Options.Legacy] Run does not parse the existing text, as the original does
 // not. If the last line of the existing text has no line feed, Append begins with one.

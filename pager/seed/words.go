@@ -12,8 +12,8 @@ const (
 	dottedI = "\u0130" // its lower case is i and a combining dot, which ends a word
 )
 
-// fold has the lower case of each byte of a word, and 0 for bytes that are not
-// part of one.
+// fold maps each byte of a word to its lower case, and each byte that is not
+// part of a word to 0.
 var fold = func() (t [256]byte) {
 	t['_'] = '_'
 	for c := byte('0'); c <= '9'; c++ {
@@ -122,8 +122,8 @@ func (m *matcher) count(text []byte) int {
 	return hits
 }
 
-// lookUp returns 1 if the word at start is a keyword, for the first time in
-// this text.
+// lookUp returns 1 if the word that begins at the offset start is a keyword
+// that has not occurred in this text before, and 0 otherwise.
 func (m *matcher) lookUp(text []byte, start int) int {
 	m.token = m.token[:0]
 	for _, b := range text[start:] {
@@ -136,7 +136,8 @@ func (m *matcher) lookUp(text []byte, start int) int {
 	return m.hit()
 }
 
-// countSlowly is count for texts in which letters beyond ASCII belong to words.
+// countSlowly does the same as count. It also handles texts in which letters
+// beyond ASCII belong to words.
 func (m *matcher) countSlowly(text []byte) int {
 	hits := 0
 	m.token = m.token[:0]
@@ -161,7 +162,8 @@ func (m *matcher) countSlowly(text []byte) int {
 	return hits + m.hit()
 }
 
-// hit returns 1 if the token is a keyword, for the first time in this text.
+// hit returns 1 if the token is a keyword that has not occurred in this text
+// before, and 0 otherwise.
 func (m *matcher) hit() int {
 	k := m.keywords[string(m.token)]
 	if k == 0 || m.seen[k] == m.texts {

@@ -254,8 +254,8 @@ func (a *Authority) Credential(ctx context.Context, id string) (*store.Credentia
 	return nil, fmt.Errorf("%w: credential %s: %s and %s begin with it", carrel.ErrAmbiguous, quoted(id), found[0].ID, found[1].ID)
 }
 
-// quoted returns an id for an error text. It does not quote a text longer than an id, which may
-// have a secret.
+// quoted returns an id as an error text shows it. It does not quote a text that is longer than
+// an id, because that may contain a secret.
 func quoted(id string) string {
 	if len(id) > len("tok_")+idDigits {
 		return "(not an id)"

@@ -184,8 +184,8 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// admit returns the status and the error of a request that is refused whatever its credential
-// is, or a nil error.
+// admit checks the rules that do not depend on the credential. It returns the status and the
+// error for a request that breaks one, or a nil error.
 func (d *Door) admit(r *http.Request) (status int, err error) {
 	switch {
 	case !slices.Contains(d.methods, r.Method):
@@ -210,7 +210,8 @@ var (
 	errBody   = errors.New("the body is too large")
 )
 
-// authenticate passes a request to next if it has a valid credential.
+// authenticate passes a request to the handler next if it has a valid
+// credential, and refuses it otherwise.
 func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	address := addressOf(r.RemoteAddr)
 	if !d.addresses.enter(address) {

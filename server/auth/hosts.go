@@ -24,7 +24,8 @@ type names struct {
 	port string // of the loopback names, or "" for any
 }
 
-// newNames returns the names of a server: the address at which it listens, and others.
+// newNames returns the names of a server: the address at which it listens, and the
+// names in others.
 func newNames(listen string, others []string) (*names, error) {
 	n := &names{}
 	if listen != "" {
@@ -74,7 +75,7 @@ func parseName(text string) (name, bool) {
 	return name{host, port}, true
 }
 
-// canonical returns a host in the form of parseName.
+// canonical returns a host in the form in which parseName returns it.
 func canonical(host string) string {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.String()

@@ -72,8 +72,9 @@ type gauge struct {
 	now map[string]int // without zeros
 }
 
-// enter counts one more request for key and returns true; call leave when the request ends. If
-// key has the most allowed requests already, it returns false.
+// enter counts one more running request for a key and returns true; the caller calls leave
+// when the request ends. If as many requests as allowed run for the key already, enter returns
+// false.
 func (g *gauge) enter(key string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,16 +96,16 @@ func (g *gauge) leave(key string) {
 	}
 }
 
-// maxRated is the number of keys that a meter knows at most.
+// maxRated is the largest number of keys whose rates a meter knows.
 const maxRated = 16_384
 
 // window is the time over which a meter averages. After a pause of that length, all requests of
 // a window may come at once.
 const window = 10 * time.Second
 
-// A meter bounds the rate of requests for each key to per requests a second, on average over a
-// window. If more than maxRated keys sent something within the last window, all further keys
-// share one rate.
+// A meter bounds the rate of requests for each key. On average over a window, a key may have
+// as many requests in a second as the field per says. If more than maxRated keys had requests
+// within the last window, all further keys share one rate.
 type meter struct {
 	per int // below 1 for no bound
 
@@ -138,7 +139,8 @@ func (m *meter) take(key string, now time.Time) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// sweep forgets keys that owe nothing, once in a second, and reports whether there is room again.
+// sweep forgets the keys that owe nothing. It does so at most once in a second, and reports
+// whether there is room for another key.
 func (m *meter) sweep(now time.Time) bool {
 	if age := now.Sub(m.swept); age >= 0 && age < time.Second {
 		return false
@@ -167,8 +169,8 @@ type failures struct {
 	known map[[sha256.Size]byte]bool // hashes of credentials that were valid
 }
 
-// tooMany reports whether a credential from an address is refused without a check, and after
-// which time credentials from there will be checked again.
+// tooMany reports whether a credential from an address is refused without a check. If so, it
+// also returns the time after which credentials from that address will be checked again.
 func (f *failures) tooMany(address, credential string, now time.Time) (time.Duration, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -22,7 +22,8 @@ type KeyPair struct {
 	seen [2]fileState // of the files when they were read last, also if that failed
 }
 
-// A fileState changes when a file does.
+// A fileState identifies a version of a file: it differs after the file has
+// changed.
 type fileState struct {
 	size    int64
 	changed time.Time

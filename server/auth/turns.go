@@ -84,8 +84,8 @@ func Rest(ctx context.Context) (back func()) {
 
 func (t *Turns) most() int { return orElse(t.Most, max(1, runtime.GOMAXPROCS(0)-1)) }
 
-// enter gives an actor a turn and returns nil, or returns a channel that is closed when the turn
-// comes.
+// enter gives an actor a turn and returns nil. If no turn is free, it returns a channel that is
+// closed when the turn comes.
 func (t *Turns) enter(actor governance.Actor) (mine chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,7 +106,8 @@ func (t *Turns) enter(actor governance.Actor) (mine chan struct{}) {
 	return mine
 }
 
-// withdraw removes a waiting job from the line. It reports false if its turn had come already.
+// withdraw removes a waiting job from the line. It returns false if the turn of the job had
+// come already.
 func (t *Turns) withdraw(actor governance.Actor, mine chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,7 +124,8 @@ func (t *Turns) withdraw(actor governance.Actor, mine chan struct{}) bool {
 	return false
 }
 
-// change adds busy and resting to the counts of an actor, and gives free turns to waiting jobs.
+// change adds the numbers busy and resting to the counts of an actor, and gives free turns to
+// waiting jobs.
 func (t *Turns) change(actor governance.Actor, busy, resting int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,7 +20,8 @@ type verified struct {
 	records map[[sha256.Size]byte]*store.Credential
 }
 
-// has reports whether the credential with a digest was verified by the same record.
+// has reports whether the credential with a digest was verified, and its record is
+// the same as then.
 func (v *verified) has(digest [sha256.Size]byte, t *store.Credential) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

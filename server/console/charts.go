@@ -108,8 +108,8 @@ type dayChart struct {
 // mostTicks is the most days in a drawing that has room for the date and the cost of each.
 const mostTicks = 8
 
-// daysOf returns the drawing of the last days, or nil if there are no days with calls. Of these,
-// days are in order; calls without a time are at the first date.
+// daysOf returns the drawing of the last days, or nil if there are no days with calls. The sums
+// are in the order of the days. Calls without a time are drawn at the first date.
 func daysOf(sums []economy.DaySum, days int, now time.Time) *dayChart {
 	if len(sums) == 0 {
 		return nil
@@ -147,12 +147,12 @@ func daysOf(sums []economy.DaySum, days int, now time.Time) *dayChart {
 	return p
 }
 
-// A gauge draws the demand of a context beside the tiers of a ladder that gives its tier, in
-// thousandths of its width.
+// A gauge draws the demand of a context on a scale with the tiers of the ladder from which
+// the tier of the context follows. Its numbers are in thousandths of its width.
 type gauge struct {
 	Tier   tier.Tier
 	Share  int // demand in percent of the budget
-	At     int // where the demand stands
+	At     int // position of the demand
 	Tiers  []bar
 	Budget token.Count
 	Demand token.Count
@@ -188,15 +188,16 @@ func gaugeOf(h *manifest.Header) *gauge {
 	return g
 }
 
-// A funnelStep counts the artifacts that were left out for a reason.
+// A funnelStep counts the artifacts that were left out for one reason.
 type funnelStep struct {
 	Reason manifest.Reason `json:"reason"`
 	Count  int             `json:"count"`
 	Left   int             `json:"left"` // candidates that are left after this step
 }
 
-// funnelOf returns how the candidates of a context became those in it: the reasons in the order
-// of the process, and the number of artifacts that are in.
+// funnelOf returns the steps from the candidates of a context to the artifacts in it, and the
+// number of these. A step is a reason for leaving out; the steps are in the order of the
+// process.
 func funnelOf(m *manifest.Manifest) (steps []funnelStep, in int) {
 	out := make(map[manifest.Reason]int)
 	for _, i := range m.Items {

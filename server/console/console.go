@@ -306,7 +306,8 @@ func (c *Console) writeJSON(w http.ResponseWriter, status int, kind string, v an
 	_, _ = w.Write(data) // whoever does not wait for it has no use for it
 }
 
-// link returns the URL of a page in the scope of another.
+// link returns the URL of a page that shows the given scope. The pairs are
+// names and values of the query.
 func (c *Console) link(scope governance.Scope, path string, pairs ...string) string {
 	if scope == c.opts.Scope && len(pairs) == 0 && strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/") == "" {
 		return Root + path // a page of 500 lines has 500 of these or more

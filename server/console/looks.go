@@ -37,7 +37,8 @@ func (p *callPage) BeforeSeq() int64 {
 	return p.Before.Seq
 }
 
-// Number returns the number of the call that this one goes on from if it has the id, or 0.
+// Number returns the number of the call that this one goes on from, if that call has the
+// given id, or 0.
 func (p *callPage) Number(id string) int64 {
 	if p.Before == nil || p.Before.ID != id {
 		return 0
@@ -45,7 +46,8 @@ func (p *callPage) Number(id string) int64 {
 	return p.Before.Seq
 }
 
-// mostParts is the most parts of a request in whose drawing there is room for their numbers.
+// mostParts is the largest number of parts for which the drawing of a request has room for
+// their numbers.
 const mostParts = 30
 
 func showCall(v *visit) (any, error) {
@@ -252,7 +254,8 @@ type healthPage struct {
 // healthCalls is the number of calls that the page of health looks at.
 const healthCalls = 100
 
-// Well reports whether the page has nothing that somebody should look at.
+// Well reports whether the page shows nothing that needs the attention of a
+// person.
 func (p *healthPage) Well() bool {
 	return (p.Node == nil || p.Node.Problem == "") && p.Gaps+p.Failed+p.Unknown == 0
 }

@@ -97,7 +97,7 @@ func (v *visit) session() (transcript.SessionID, error) {
 	return found.Session, nil
 }
 
-// sessionInfo returns what the head of the session of a page says.
+// sessionInfo returns the data for the head of the page of a session.
 func (v *visit) sessionInfo() (*carrel.SessionInfo, error) {
 	id, err := v.session()
 	if err != nil {
@@ -121,8 +121,9 @@ func (p *sessionPage) title() string {
 	return cmp.Or(p.Info.Title, "Session "+shortened(string(p.Info.Session)))
 }
 
-// largeSession is the number of blocks from which on a page shows only what the head of the
-// session has, until it is asked for the rest: for that all blocks have to be read.
+// largeSession is the number of blocks from which on a session is large. A page of a large
+// session first shows only the head, because the rest requires reading all blocks. A
+// visitor can ask for the rest.
 const largeSession = 5000
 
 // large reports whether a page should not read the blocks of a session.
@@ -203,7 +204,8 @@ type planPage struct {
 	Next    int                    `json:"next,omitempty"` // number of the first decision of the next page, from 1
 }
 
-// promptPlan is the most blocks of a session whose plan is made before it is asked for.
+// promptPlan is the largest number of blocks of a session whose plan is made without a
+// further request.
 const promptPlan = 1000
 
 func showPlan(v *visit) (any, error) {
@@ -231,8 +233,8 @@ func showPlan(v *visit) (any, error) {
 	return p, nil
 }
 
-// pageOf returns a page of a list that begins with the entry of a number, from 1, and the number
-// of the first entry of the next page, or 0.
+// pageOf returns the page of a list that begins with the entry with the given number, from 1. It
+// also returns the number of the first entry of the next page, or 0.
 func pageOf[T any](all []T, number int) (page []T, next int) {
 	from := min(max(number, 1)-1, len(all))
 	to := min(from+pageSize, len(all))
@@ -260,8 +262,9 @@ type piece struct {
 	Text string
 }
 
-// longestLine returns the longest line of a unit without the space and the line number before it,
-// since a unit may be indented otherwise than in the original, and have lines that are none of it.
+// longestLine returns the longest line of a unit, to find the unit in the original. It leaves out
+// the space and the line number before the line, because the original may be indented in another
+// way. Some lines of a unit may not occur in the original.
 func longestLine(unit string) (longest string) {
 	for line := range strings.Lines(unit) {
 		line = strings.TrimSpace(line)
@@ -275,8 +278,9 @@ func longestLine(unit string) (longest string) {
 	return longest
 }
 
-// cut returns a text, cut where each of the units begins that is found in it, and
-// the offset of each unit, or -1.
+// cut cuts a text at the beginning of each unit that it finds in the text. It
+// returns the pieces, and the offset of each unit, or -1 for a unit that it did
+// not find.
 func cut(text string, units []api.WhyUnit) ([]piece, []int) {
 	begin, taken := make([]int, len(units)), make(map[int]int)
 	for i := range units {
@@ -374,7 +378,7 @@ func showReview(v *visit) (any, error) {
 	return p, err
 }
 
-// A costPage is what calls of the last days cost.
+// A costPage has the cost of the calls of the last days.
 type costPage struct {
 	*carrel.CostResult
 
@@ -383,7 +387,7 @@ type costPage struct {
 	Ranges []int         `json:"-"`              // other numbers of days
 	Chart  *dayChart     `json:"-"`
 	Breaks int           `json:"-"` // calls that missed the cache
-	Extra  economy.Money `json:"-"` // what these cost above reading it
+	Extra  economy.Money `json:"-"` // cost of these calls in addition to that of reading the cache
 }
 
 // A page of costs covers few days unless more are asked for, because all their calls are read.

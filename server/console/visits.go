@@ -144,8 +144,8 @@ func (c *Console) enterWith(w http.ResponseWriter, r *http.Request, credential s
 	http.Redirect(w, r, c.back(r.FormValue("to")), http.StatusSeeOther)
 }
 
-// back returns the path to go to after signing in: the path to, if it is a page of the console,
-// or else the first page.
+// back returns the path to which a person goes after signing in: the given one, if it is the
+// path of a page of the console, or otherwise that of the first page.
 func (c *Console) back(to string) string {
 	if strings.HasPrefix(to, Root) && !strings.Contains(to, "//") && !strings.Contains(to, `\`) {
 		return to

@@ -17,7 +17,7 @@ import (
 // A meaning explains a word of the pages.
 type meaning struct{ Word, Means string }
 
-// meaningsOf returns what words mean, in the order in which they are given.
+// meaningsOf returns the meanings of the given words, in the same order.
 func meaningsOf(words ...string) []meaning {
 	all := make([]meaning, 0, len(words))
 	for _, w := range words {
@@ -89,7 +89,8 @@ func span(v any) string {
 	return "less than a second"
 }
 
-// money returns a price in dollars: with cents, and with hundredths of cents below ten cents.
+// money returns a price in dollars. A price below ten cents has hundredths of cents, a higher
+// one only cents.
 func money(v any) string {
 	m, ok := v.(economy.Money)
 	if p, isPointer := v.(*economy.Money); isPointer && p != nil {
@@ -110,7 +111,7 @@ func money(v any) string {
 	return fmt.Sprintf("%s$%s.%02d", sign, thousands(fmt.Sprint(int64(cents/100))), cents%100)
 }
 
-// fills says in a sentence what fills the window of a session.
+// fills returns a sentence that says what fills the window of a session.
 func fills(r *carrel.ContextResult) string {
 	s := fmt.Sprintf("Carrel holds %s, %s of the window of %s", plural(r.Used, "token", "tokens"), percent(r.Used, r.Capacity), thousands(fmt.Sprint(r.Capacity)))
 	most := bar{}
@@ -132,7 +133,8 @@ func fills(r *carrel.ContextResult) string {
 	return s
 }
 
-// percent returns part of whole in percent, with one decimal if it is below ten.
+// percent returns the share of part in whole as a percentage. Below ten percent
+// it has one decimal.
 func percent(part, whole token.Count) string {
 	switch share := 100 * float64(part) / float64(max(whole, 1)); {
 	case whole <= 0:
@@ -144,8 +146,8 @@ func percent(part, whole token.Count) string {
 	}
 }
 
-// missed says in a clause why a call missed the cache, of which before is the number of the call
-// before.
+// missed returns a clause that says why a call missed the cache. The argument before is the
+// number of the earlier call.
 func missed(b *economy.Break, before int64) string {
 	if b.Cause == economy.CauseExpired && b.Idle > 0 {
 		return fmt.Sprintf("it came %s after call %d, and the provider had dropped what it kept by then", span(b.Idle), before)
@@ -153,7 +155,8 @@ func missed(b *economy.Break, before int64) string {
 	return causeWords(b.Cause)
 }
 
-// Dropped says in a sentence what left the window between the moments of a page.
+// Dropped returns a sentence that says what left the window between the two
+// moments of the page.
 func (p *diffPage) Dropped() string {
 	if len(p.Left) == 0 {
 		return "Nothing left the window."
@@ -233,7 +236,8 @@ func unitWords(kind string) string {
 	}[kind], kind)
 }
 
-// Stands says in a sentence how much of a block is in the window, and why.
+// Stands returns a sentence that says how much of a block is in the window, and
+// why.
 func (p *blockPage) Stands() string {
 	w := p.Why
 	size := fmt.Sprintf("%s of its %s", thousands(fmt.Sprint(w.Window)), plural(w.Tokens, "token", "tokens"))

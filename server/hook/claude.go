@@ -103,8 +103,9 @@ func claudeKind(event string) kind {
 	return kindNone
 }
 
-// claudeHolds reports whether the client is still in the event's session when the hook runs. It
-// is not for events about an end, which may come late, when the client is in another session.
+// claudeHolds reports whether the client is certainly still in the event's session when the
+// hook runs. It returns false for events at an end: their hooks may run late, when the client
+// is in another session already.
 func claudeHolds(event string) bool {
 	return event != "SessionEnd" && event != "Stop" && event != "PostCompact"
 }
@@ -137,14 +138,15 @@ func (claude) write(event string, e *Event, a *answer) ([]byte, error) {
 	return encode(out)
 }
 
-// A file is where the client has stored the whole of a text that it cut.
+// A file is the file in which the client has stored the whole text of a result
+// that it cut.
 type file struct {
 	path string
 	size int64
 }
 
-// claudeTexts returns the paths of the texts in the results of a tool that the model sees: names
-// of members, and * for each element of an array.
+// claudeTexts returns the paths of those texts in the results of a tool that the model sees. A
+// path has names of members, and * for each element of an array.
 func claudeTexts(tool string) []string {
 	switch tool {
 	case "Bash", "PowerShell":
@@ -224,8 +226,8 @@ func (in *claudeEvent) asCell(text string) (json.RawMessage, error) {
 	return encode(n)
 }
 
-// replace calls f for each text that the model sees, and returns the result with the changed
-// texts.
+// replace passes each text that the model sees to the function f. It returns the result with
+// the texts that the function changed.
 func (in *claudeEvent) replace(f func(text string, whole file) (string, bool)) (json.RawMessage, error) {
 	if !in.readable() {
 		return in.Response, nil

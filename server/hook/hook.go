@@ -168,7 +168,8 @@ type result struct {
 	err    error
 }
 
-// attempt sends the result of f, or its panic as an error.
+// attempt runs the function f in the background and sends its result. If the
+// function panics, it sends the panic as an error.
 func attempt(f func() ([]byte, error)) <-chan result {
 	done := make(chan result, 1)
 	go func() {

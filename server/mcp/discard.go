@@ -100,8 +100,8 @@ func discardReply(res *carrel.DiscardResult, note string) *reply[discardResult] 
 	return &reply[discardResult]{text: []string{text}, out: out}
 }
 
-// instead adds to a refusal the messages that may be discarded instead, down to the floor, the
-// first candidate first.
+// instead adds to a refusal the messages that may be discarded in place of the refused ones,
+// in the order of discard, until the window is at the floor.
 func (c *call) instead(ctx context.Context, id transcript.SessionID, refusal error) error {
 	if _, ok := carrel.Refused(refusal); !ok {
 		return refusal
@@ -183,7 +183,8 @@ func canAsk(client *sdk.ClientCapabilities) bool {
 	return client.Elicitation.Form != nil || client.Elicitation.URL == nil
 }
 
-// codeOf returns the code of a plan. It differs for other messages and for another window.
+// codeOf returns the code of a plan. Plans for different messages or for different windows
+// have different codes.
 func codeOf(plan *carrel.DiscardResult) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d %d %d", plan.Session, plan.Before, plan.After, plan.Thinking)

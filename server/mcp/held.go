@@ -19,7 +19,8 @@ const unchanged = "Your requests stay as large as they are. " + held
 // managed is the note in place of held and unchanged if a proxy sends the window in Carrel.
 const managed = "Your requests go through Carrel's proxy, which sends this window in place of the older messages: what you compress, discard or pin counts from the next epoch on, which begins when the budget is reached, or when the provider's cache has gone cold. What left can be recalled."
 
-// note returns managed if a proxy sends the session's window, and the text otherwise if not.
+// note returns the text managed if a proxy sends the session's window, and otherwise the
+// text in the argument otherwise.
 func (c *call) note(ctx context.Context, id transcript.SessionID, otherwise string) (string, error) {
 	list, err := c.Calls(ctx, c.scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})
 	if err != nil || len(list.Items) == 0 || !list.Items[0].Managed {

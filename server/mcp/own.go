@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// this is the word for the client's session, in arguments where no word means all sessions or
-// none.
+// this is the word for the client's session. It is for arguments in which an empty word means
+// all sessions or none.
 const this = "@this"
 
 // session returns the session that a word names. An empty word means the client's session.

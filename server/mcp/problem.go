@@ -79,7 +79,8 @@ func words(p *api.Problem) string {
 	return b.String()
 }
 
-// hint returns what the model can do after an error, or "".
+// hint returns a sentence that tells the model how to go on after an error, or
+// "" if there is none.
 func hint(err error) string {
 	if e, ok := errors.AsType[*hintedError](err); ok {
 		return e.hint

@@ -67,7 +67,8 @@ func recall() registrar {
 	}
 }
 
-// within returns an error if the block id is not of the session that a word names. An empty word
+// within returns an error unless the session of a block is the one that a word names. The
+// argument of is the session of the block, and id is the block's id for the error. An empty word
 // means any session.
 func (c *call) within(ctx context.Context, word, id string, of transcript.SessionID) error {
 	if word == "" {
@@ -114,8 +115,8 @@ func recallReply(res *carrel.RecallResult, in *recallArgs) *reply[recallResult] 
 	return &reply[recallResult]{text: []string{text, note}, out: out}
 }
 
-// cut returns at most the first limit bytes of data. If data is text, cut ends at the end of a
-// character; end says that data has the last bytes of the original.
+// cut returns at most the first limit bytes of data. If data is text, cut does not split a
+// character. The argument end is true if data has the last bytes of the original.
 func cut(data []byte, limit int, end bool) []byte {
 	if len(data) > limit {
 		data, end = data[:limit], false

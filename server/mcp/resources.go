@@ -177,7 +177,7 @@ func (s *Server) sessions(ctx context.Context, cursor string) (*sdk.ListResource
 	return res, nil
 }
 
-// after returns the index of the first session after the one that a cursor names.
+// after returns the index of the first session that follows the one in a cursor.
 func after(all []carrel.SessionInfo, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil

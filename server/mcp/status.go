@@ -79,7 +79,7 @@ func status() registrar {
 }
 
 // measured returns a sentence that gives n as a share of the effective window, and the default
-// target of a compression. what names the size n.
+// target of a compression. The text in what is the sentence's name for the size n.
 func measured(what string, n token.Count, f *pager.Figures) string {
 	return fmt.Sprintf("%s is %s of the %d tokens of the effective window, which is %s of all %d; compress cuts to %d by default",
 		what, ratio.Of(n, f.Effective).Percent(), f.Effective, ratio.Of(f.Effective, f.Window).Percent(), f.Window, f.Target)

@@ -118,8 +118,9 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// settle waits, at the end of the input, until all requests are answered, and returns end. It does
-// not wait for requests that need an answer of the client, because the client is gone.
+// settle waits, at the end of the input, until all requests are answered. Then it returns the
+// error end. It does not wait for requests that need an answer of the client, because the client
+// is gone.
 func (c *lineConn) settle(ctx context.Context, end error) error {
 	for {
 		c.mu.Lock()

@@ -26,8 +26,9 @@ func (c *call) account() {
 }
 
 // accountOf returns the account of a sent body. Its segments are the bytes before the messages,
-// one segment for all messages that the call before has sent, one for each later message, and
-// the bytes behind the messages. It returns nil if parts is empty or does not fit the body.
+// one segment for all messages that were sent in the earlier call before, one segment for each
+// later message, and the bytes behind the messages. It returns nil if parts is empty or does
+// not fit the body.
 func accountOf(parts []epoch.Part, body []byte, before lastSent) *api.CallAccount {
 	n := len(parts)
 	if n == 0 || parts[n-1].End > len(body) {
@@ -68,9 +69,9 @@ func accountOf(parts []epoch.Part, body []byte, before lastSent) *api.CallAccoun
 	return a
 }
 
-// sentBefore returns the index of the last part that the earlier call before has sent, and the
-// id of that call. If no part was sent, it returns no id, and an index such that the parts up
-// to it share a segment and at most maxSingleSegments parts get a segment each.
+// sentBefore returns the index of the last part that was sent in an earlier call, and the id
+// of that call. If no part was sent, it returns no id, and an index such that the parts up to
+// it share a segment and at most maxSingleSegments parts get a segment each.
 func sentBefore(parts []epoch.Part, before lastSent) (last int, call string) {
 	if before.call != "" {
 		for i := range parts {

@@ -349,8 +349,8 @@ func (c *call) abandon() {
 	}
 }
 
-// use makes the manager's decision that of the call: it sets the body to send and fills the
-// intent.
+// use takes over the manager's decision about the call: it sets the body to send and fills
+// the intent.
 func (c *call) use(prepared *Prepared) {
 	c.prepared, c.sent = prepared, prepared.Body
 	in := &c.intent

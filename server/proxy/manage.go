@@ -186,7 +186,7 @@ func unmanagedReason(q *wire.Request) string {
 	return ""
 }
 
-// send sets the body, the epoch and the reason in p as plan says.
+// send puts the plan's body and epoch into p, and a reason if p has none.
 func (m *Epochs) send(q *wire.Request, p *Prepared, plan *epoch.Plan) {
 	p.Epoch, p.Sent = plan.Epoch, plan.Sent
 	if plan.Untouched() && !p.Recall {
@@ -254,8 +254,8 @@ func (m *Epochs) failed(ctx context.Context, t *thread, step string, err error) 
 	}
 }
 
-// decide returns the limits for a request, and why the epoch ends before it; no reason lets the
-// epoch go on.
+// decide returns the limits for a request, and the reason why the epoch ends before the
+// request. If the reason is empty, the epoch goes on.
 func (m *Epochs) decide(t *thread, q *wire.Request, z epoch.Size) (*epoch.Limits, epoch.Reason) {
 	budget := cmp.Or(m.o.Budget, cmp.Or(m.o.Window, token.ContextWindow(q.Model))*90/100)
 	limits := &epoch.Limits{Budget: budget, Target: budget / 2, Least: budget / 10}

@@ -99,8 +99,8 @@ func (m *Epochs) pointer(ctx context.Context, t *thread, q *wire.Request, o *epo
 // lines of a pointer by them.
 const mostRecent = 512 << 10
 
-// recent returns a request body with the first message of q and the last ones in front of the
-// message at index before, about mostRecent bytes of these.
+// recent returns a request body with the first message of q and with the messages before the
+// one at index before. Of these it has only the last ones, about mostRecent bytes.
 func recent(q *wire.Request, before int) []byte {
 	from, size := before, 0
 	for from > 1 && size < mostRecent {

@@ -42,7 +42,7 @@ type Prepared struct {
 
 	size   token.Count  // upper bound of the size of the sent request, set by [Epochs]
 	parts  []epoch.Part // the messages in Body
-	before lastSent     // by the call before, in the same conversation
+	before lastSent     // messages sent by the call before, in the same conversation
 	last   lastSent     // by this call, set when it has ended
 }
 

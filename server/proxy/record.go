@@ -25,12 +25,14 @@ var (
 	errStuck = errors.New("the store has not yet finished an earlier record")
 )
 
-// maxStuck is the number of hanging writes at which commit tries no further ones.
+// maxStuck is the number of hanging writes from which on commit makes no further
+// attempts.
 const maxStuck = 64
 
-// commit calls do in a goroutine and waits for it for at most Options.Wait; then it fails with
-// errSlow, and do goes on alone. While one do hangs, commit fails with errStuck at once, so that
-// calls do not wait; with Options.Required it still tries, up to maxStuck.
+// commit calls the function do in a goroutine, and waits for it for at most Options.Wait. If
+// that is not enough, commit fails with errSlow, and the function goes on alone. While such a
+// function hangs, commit fails with errStuck at once, so that calls do not wait. With
+// Options.Required it still tries, as long as fewer than maxStuck hang.
 func (p *Proxy) commit(ctx context.Context, do func(context.Context) error) error {
 	if n := p.stuck.Load(); n >= maxStuck || n > 0 && !p.opts.Required {
 		return errStuck

@@ -95,7 +95,8 @@ func (p *Proxy) openAI(path string) *target {
 	return &target{p.openai, rest, rest}
 }
 
-// below returns the rest of path behind of, and whether path is of or below it.
+// below returns true if path is the path in the argument of, or below it. The
+// other result is the rest of path after that one.
 func below(path, of string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, of)
 	return rest, ok && (rest == "" || rest[0] == '/')
@@ -122,8 +123,8 @@ func isOpenAI(path string) bool {
 	return false
 }
 
-// sentTo reports whether h has a header whose name begins with family, or a bearer token that
-// begins with token.
+// sentTo reports whether h has a header whose name begins with the text in family, or a
+// bearer token that begins with the text in token.
 func sentTo(h http.Header, family, token string) bool {
 	for name := range h {
 		if strings.HasPrefix(name, family) {

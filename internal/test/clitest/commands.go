@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Commands returns the first character or invalid byte of text that could control a terminal or
-// is invisible, or "" if there is none. The characters in allowed are not searched.
+// Commands returns the first character or invalid byte of a text that could control a terminal
+// or is invisible, or "" if there is none. It skips the characters that the string allowed
+// contains.
 func Commands(text, allowed string) string {
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])

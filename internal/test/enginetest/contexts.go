@@ -21,8 +21,8 @@ var contexts = []check{
 
 const question = "How do deploys to staging work, and which VPN profile do they need?"
 
-// facts stores four artifacts for [question]: its answer, another fact, a note, and a document
-// that has expired.
+// facts stores four artifacts: the answer to the query [question], another fact, a note, and a
+// document that has expired. It returns them.
 func (w *world) facts() []carrel.Artifact {
 	w.Helper()
 	return try(carrel.Items(w.Put(
@@ -94,8 +94,9 @@ func purgedFromContext(w *world) {
 	w.holds(v.Erased > 0 && !v.Output, "%+v", v)
 }
 
-// propose proposes text as a memory from the manifest of, with a verdict of the given
-// confidence under the given policy.
+// propose proposes a text as a memory, on the basis of the manifest whose id is the
+// argument of. Its verdict has the given confidence, and was given under the given
+// policy.
 func (w *world) propose(policy, of, text string, confidence float64) *carrel.CommitResult {
 	w.Helper()
 	return try(w.Commit(w.ctx(), w.in, &carrel.CommitRequest{Manifest: of, Text: text, Title: "<memory>", Verdict: &assembly.Verdict{

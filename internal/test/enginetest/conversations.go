@@ -233,8 +233,9 @@ func recalled(w *world) {
 	}
 }
 
-// pieces yields the JSON documents in recalled bytes. A call and its result are one block, but
-// are not adjacent in every format.
+// pieces yields the JSON documents of a recalled block one by one, because a call and its
+// result are one block, but not adjacent in every format. It yields bytes that are not JSON as
+// a whole.
 func pieces(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		d := json.NewDecoder(bytes.NewReader(data))

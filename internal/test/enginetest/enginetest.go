@@ -21,8 +21,9 @@ import (
 // Actor is the actor of all jobs under test, where a job records one.
 const Actor governance.Actor = "dana"
 
-// Run checks jobs. Each check calls open, which returns jobs over an empty store and a scope
-// that no other check uses, and registers its cleanup with t.
+// Run checks the jobs of an implementation. Each check calls the function open, which
+// returns jobs over an empty store and a scope that no other check uses. The function
+// registers its cleanup with t.
 func Run(t *testing.T, open func(t *testing.T) (Jobs, governance.Scope)) {
 	for _, c := range slices.Concat(conversations, windows, agreements, artifacts, contexts, refusals) {
 		t.Run(c.name, func(t *testing.T) {
@@ -47,7 +48,8 @@ type world struct {
 	in governance.Scope
 }
 
-// ctx returns the context of the check. [Jobs] has a job of that name, too.
+// ctx returns the context of the check. It is needed because the embedded
+// [Jobs] and testing.T both have a method Context.
 func (w *world) ctx() context.Context { return w.T.Context() }
 
 // An outcome is the result of a job with its error.
@@ -67,7 +69,8 @@ func (o outcome[Res]) must(w *world) Res {
 	return o.res
 }
 
-// fails reports an error unless err is a want. what names the job in the message.
+// fails reports a test error unless the error err is, or wraps, the error want.
+// The text what names the job in the message.
 func (w *world) fails(what string, err, want error) {
 	w.Helper()
 	if !errors.Is(err, want) {
@@ -75,7 +78,8 @@ func (w *world) fails(what string, err, want error) {
 	}
 }
 
-// same checks that two values are equal. A nil list equals an empty one.
+// same checks that the values got and want are equal. A nil list equals an
+// empty one. The text what names the values in the message.
 func (w *world) same(what string, got, want any) {
 	w.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {

@@ -133,7 +133,8 @@ func probed(w *world) {
 	}
 }
 
-// low is a trigger with a floor below the size of a small conversation.
+// low is a trigger with a floor that is lower than the size of a small
+// conversation.
 var low = &pager.Trigger{Floor: 500}
 
 func discarded(w *world) {

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// Logged returns a session file of Claude Code with the given number of tool calls, a minute apart,
-// and with the client's own log of its requests. The first message is in the log only, because the
-// client sent it with a reminder. Most requests continue the one before; each tenth lists all its
-// messages anew. The prompt of call i, from 1 on, has 9,000 tokens and 600 more for each call.
+// Logged returns a session file of Claude Code with the given number of tool calls, a minute
+// apart, and with the client's own log of its requests. The first message is in the log only,
+// because the client sent it with a reminder. Most requests continue the request before; each
+// tenth request lists all its messages anew. The prompts grow: that of the first call has 9,600
+// tokens, and that of each later call has 600 tokens more.
 func Logged(seed uint64, calls int) []byte {
 	s := newStory(seed, 1)
 	session := fmt.Sprintf("%08x-0000-4000-8000-%012x", seed&0xffffffff, seed)
@@ -62,13 +63,14 @@ func Logged(seed uint64, calls int) []byte {
 	return f.Bytes()
 }
 
-// line writes a row that is not of the conversation.
+// line writes a row that does not belong to the conversation.
 func (f *file) line(row object) {
 	f.Write(encode(row))
 	f.WriteByte('\n')
 }
 
-// hashOf returns the digest of a value in the client's log: of its JSON with the keys in order.
+// hashOf returns the digest by which the client's log names a value. It is the digest of the
+// value's JSON with sorted keys.
 func hashOf(value any) string {
 	sum := sha256.Sum256(encode(value))
 	return hex.EncodeToString(sum[:])

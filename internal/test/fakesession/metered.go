@@ -7,10 +7,10 @@ import (
 )
 
 // Metered returns a session file of Claude Code with the given number of tool calls, each with
-// a result of the given number of lines. The calls are a minute apart, but an hour after every
-// tenth. The usage of each reply is recorded: tools and system text take 9,000 tokens, each
-// call 30 tokens for every additional line. Earlier tokens are read from the cache unless it
-// has expired.
+// a result of the given number of lines. A minute passes between two calls, but an hour after
+// every tenth call. The usage of each reply is recorded: tools and system text take 9,000
+// tokens, each call 30 tokens for every additional line. Earlier tokens are read from the
+// cache unless it has expired.
 func Metered(seed uint64, calls, lines int) []byte {
 	s := newStory(seed, 1)
 	f := &file{story: s, session: fmt.Sprintf("%08x-0000-4000-8000-%012x", seed&0xffffffff, seed)}

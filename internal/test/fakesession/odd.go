@@ -50,7 +50,8 @@ func decode(data []byte) (v any) {
 
 type odd struct{ rng *rand.Rand }
 
-// change returns a value with odd content. key is the key of the value.
+// change returns a copy of a value with strange texts and huge numbers in it.
+// key is the key under which the value stands.
 func (o *odd) change(key string, v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -104,7 +105,7 @@ type breaker struct {
 	list []any
 }
 
-// once makes one mistake.
+// once makes one mistake in the request and returns its description.
 func (b *breaker) once() string {
 	if len(b.list) == 0 {
 		return "nothing, as nothing is left"
@@ -129,7 +130,8 @@ func (b *breaker) once() string {
 	return fmt.Sprintf("in %d %s", i, b.within(b.list[i].(object)))
 }
 
-// within makes one mistake in a message or an item.
+// within makes one mistake inside a message or an item, and returns its
+// description.
 func (b *breaker) within(m object) string {
 	ids := []string{"id", "call_id", "tool_use_id", "tool_call_id"}
 	holder := m

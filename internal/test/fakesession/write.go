@@ -51,7 +51,7 @@ func (s *story) orderBlocks(x exchange) []any {
 	return blocks
 }
 
-// replyBlocks returns the blocks of a reply. It uses the random generator only for ids.
+// replyBlocks returns the blocks of a reply. It draws random numbers only for new ids.
 func (s *story) replyBlocks(r reply) []any {
 	var blocks []any
 	if r.thinking != "" {
@@ -267,7 +267,8 @@ func (f *file) row(kind string, fields object) {
 	f.chain = append(f.chain, id)
 }
 
-// reply writes the rows of a reply, one for each block, and those of its results.
+// reply writes the rows of a reply: one row for each of its blocks, and then the
+// rows of the results of its calls.
 func (f *file) reply(r reply) {
 	for i, block := range f.replyBlocks(r) {
 		f.row("assistant", object{"apiBlockIndex": i, "message": object{

@@ -39,9 +39,7 @@ const (
 	role      = "carrel"
 )
 
-// A T is a test of package testing, or of a property test.
-//
-//nolint:interfacebloat // it is what both have
+// A T is a running test: a *testing.T, or the test object of a property test.
 type T interface {
 	Helper()
 	Cleanup(f func())
@@ -86,8 +84,8 @@ func New(t T) string {
 	return address
 }
 
-// empty deletes all rows except those about the schema. It ignores references between them
-// meanwhile.
+// empty deletes all rows of all tables, except the rows about the schema. It does not
+// check foreign keys while it deletes.
 const empty = `
 SET session_replication_role = replica;
 DO $$
@@ -194,7 +192,8 @@ func nameOf(t T, address string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// A missingError names a part of PostgreSQL that this machine lacks.
+// A missingError means that this machine lacks a part of PostgreSQL. The field
+// what names the part.
 type missingError struct{ what string }
 
 func (e *missingError) Error() string { return e.what }
@@ -338,7 +337,8 @@ func programs() (string, error) {
 	return filepath.Dir(newest), nil
 }
 
-// release returns the version number in a path of Debian, or 0.
+// release returns the version number of PostgreSQL in the path of the program
+// initdb on Debian, or 0 if the path has none.
 func release(initdb string) int {
 	n, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb))))
 	if err != nil {
@@ -347,7 +347,8 @@ func release(initdb string) int {
 	return n
 }
 
-// other returns the user to run PostgreSQL as, or nil for the current user.
+// other returns the user as whom PostgreSQL must run, or nil if the current
+// user can run it.
 func other() (*user.User, error) {
 	if os.Getuid() != 0 {
 		return nil, nil //nolint:nilnil // the current user

@@ -24,7 +24,7 @@ import (
 	"github.com/carrel-dev/carrel/store/storetest"
 )
 
-// variable names the variable that selects the driver.
+// variable is the name of the environment variable that selects the driver.
 const variable = "CARREL_TEST_STORE"
 
 // New returns an empty store of the selected driver. It is closed after the test.
@@ -82,15 +82,16 @@ func Postgres(t postgres.T) store.Database {
 	return PostgresAt(t, postgres.New(t))
 }
 
-// PostgresAt returns the store in a database, which may be open elsewhere, too. It waits for
-// locks longer than the store of a user, because the tests of many packages share the machine.
+// PostgresAt returns the store in a database, which other stores may have open, too. It waits
+// longer for locks than a user's store does, because the tests of many packages share the
+// machine.
 func PostgresAt(t postgres.T, address string) store.Database {
 	t.Helper()
 	return closing(t)(driver.Open(context.Background(), address, &driver.Options{Patience: time.Minute}))
 }
 
-// closing returns a function that returns a store if it was opened, and closes it after the
-// test.
+// closing returns a function that takes the results of opening a store. It fails the test
+// if there is an error; otherwise it returns the store, which is closed after the test.
 func closing(t postgres.T) func(store.Database, error) store.Database {
 	return func(s store.Database, err error) store.Database {
 		t.Helper()

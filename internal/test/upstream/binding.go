@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// A sealer signs thinking and verifies it when it comes back.
+// A sealer signs the thinking in replies, and verifies the signature when a
+// later request contains the thinking.
 type sealer struct{ key []byte }
 
 // A prefix identifies everything before a block: it has a digest of all earlier blocks that are
@@ -65,8 +66,8 @@ func writeJSON(h hash.Hash, value any) {
 	}
 }
 
-// plain returns a block in the form for the prefix: without cache marks, and with the content
-// of a result as a list.
+// plain returns a block as it enters the digest of a [prefix]: without cache marks, and with
+// the content of a tool result as a list.
 func plain(block object) object {
 	block = without(block, "cache_control")
 	if kind(block) == "tool_result" {
@@ -94,8 +95,8 @@ func sealOf(block object) string {
 	return text(block, "signature")
 }
 
-// seal returns the signature of a thinking block: it covers the model, the text said, and the
-// prefix p before the block.
+// seal returns the signature of a thinking block. The signature covers the model, the text in
+// said, and the prefix p of the block.
 func (s sealer) seal(model, said string, p prefix) string {
 	link := s.mac("link", p.seal)
 	return base64.StdEncoding.EncodeToString([]byte(strings.Join([]string{
@@ -151,10 +152,10 @@ type dropped struct {
 	Reason string `json:"reason"`
 }
 
-// checkThinking checks the rules A7 and A9: thinking is as the server gave it, and follows what
-// it followed then. It returns the prefix of the next reply, and the blocks that the server
-// drops instead of refusing the request. If soft is true, it drops blocks that follow something
-// else.
+// checkThinking checks the rules A7 and A9: each thinking block is as the server wrote it, and
+// everything before it is as it was when the server wrote it. It returns the prefix of the next
+// reply, and the thinking that the server drops instead of refusing the request. If soft is
+// true, this includes thinking that breaks only the second rule.
 func (s sealer) checkThinking(b *body, m Model, soft bool) (prefix, []dropped, *Refusal) {
 	var gone []dropped
 	p := startOf(b)

@@ -17,8 +17,8 @@ type object = map[string]any
 type message struct {
 	role     string
 	content  []object
-	clears   bool // the service ignores it from the next user message on
-	settings bool // has settings for the following messages, and so may be empty
+	clears   bool // the service ignores it as soon as a later user message follows
+	settings bool // it may be empty, because it has settings for the following messages
 }
 
 // A body is a request for a message, decoded.
@@ -30,7 +30,8 @@ type body struct {
 	messages []message
 }
 
-// exactly decodes a JSON value. Numbers keep their spelling, at any size.
+// exactly decodes a JSON value. Numbers keep the digits with which they were
+// written, however large they are.
 func exactly(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -43,8 +44,8 @@ func exactly(data []byte, to any) error {
 	return nil
 }
 
-// decode decodes the body of a request and checks its form (rule A0). optional lists which of
-// the fields "model" and "max_tokens" may be missing.
+// decode decodes the body of a request and checks its form (rule A0). The fields "model" and
+// "max_tokens" are required unless the list optional names them.
 func decode(data []byte, optional ...string) (*body, *Refusal) {
 	var value any
 	if err := exactly(data, &value); err != nil {
@@ -218,7 +219,8 @@ func readContent(path string, value any) ([]object, *Refusal) {
 	return nil, malformed("%s: Input should be a valid string or list", path)
 }
 
-// checkForm checks the form of one block of a message (rule A0), whatever the other blocks are.
+// checkForm checks the form of one block of a message (rule A0), without regard to other
+// blocks.
 func checkForm(path, role string, block object) *Refusal {
 	home := roleAssistant
 	var fields []string
@@ -284,13 +286,15 @@ const (
 
 func kind(block object) string { return text(block, "type") }
 
-// text returns a field that is a string, or "".
+// text returns the value of a field that is a string, or "" if the field is
+// missing or not a string.
 func text(o object, field string) string {
 	s, _ := o[field].(string)
 	return s
 }
 
-// nested returns the blocks inside a result of valid form.
+// nested returns the blocks inside the content of a tool result, whose form
+// must be valid.
 func nested(block object) []object {
 	if kind(block) != "tool_result" {
 		return nil

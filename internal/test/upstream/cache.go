@@ -11,8 +11,8 @@ import (
 type Usage struct {
 	Input  int // neither read from a cache nor written to one
 	Read   int // read from a cache
-	Write  int // written to a cache, for minutes
-	Write1 int // written to a cache, for an hour
+	Write  int // written to a cache, to be kept for some minutes
+	Write1 int // written to a cache, to be kept for an hour
 	Output int
 }
 
@@ -24,11 +24,11 @@ func (u Usage) Cost(p Price) int {
 	return (1000*u.Input+p.Read*u.Read+p.Write*u.Write+p.Write1*u.Write1)*p.Input/1000 + u.Output*p.Output
 }
 
-// A Prefix compares a request with the earlier request of its session that shares the longest
-// beginning with it, or the latest of several.
+// A Prefix compares a request with that earlier request of its session that shares the
+// longest beginning with it. If several do, it is the latest of these.
 type Prefix struct {
 	Kept  int    // tokens of the common beginning
-	Lost  int    // tokens of the earlier request after it
+	Lost  int    // tokens of the earlier request after the common beginning
 	Broke string // place of the first difference, such as "messages.4.content.0"; empty if the earlier request is a beginning of this one
 }
 
@@ -55,12 +55,12 @@ func newMemory() *memory {
 	return &memory{entries: make(map[entry]stay), sessions: make(map[string][]chain)}
 }
 
-// lookBack is the number of units, the marked unit and those before it, at which the service
-// looks for an entry of the cache.
+// lookBack is the number of units at which the service looks for an entry of the cache: the
+// unit with the cache mark and the units before it.
 const lookBack = 20
 
-// use returns what a request reads from the cache and writes to it, and writes the new entries.
-// The field Output of the result is 0.
+// use stores the prefixes that a request writes to the cache. It returns the numbers of tokens
+// that the request reads from the cache and writes to it; the field Output is 0.
 func (m *memory) use(of Model, model string, c chain, now time.Time) Usage {
 	if of.Cache.Automatic {
 		return m.useAutomatic(of, model, c, now)
@@ -85,8 +85,8 @@ func (m *memory) use(of Model, model string, c chain, now time.Time) Usage {
 	return u
 }
 
-// longest returns the index of the last unit of the longest cached prefix that can be found
-// from a mark, or -1. It renews the entry of that prefix.
+// longest returns the index of the last unit of the longest cached prefix that a cache mark
+// of the request can find, or -1. It renews the entry of that prefix.
 func (m *memory) longest(model string, c chain, now time.Time) int {
 	for i, u := range slices.Backward(c) {
 		if u.mark == 0 {

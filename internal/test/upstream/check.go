@@ -57,7 +57,7 @@ func checkCount(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// checkOpening checks rule A1: the first message is of the user.
+// checkOpening checks rule A1: the first message is a user message.
 func checkOpening(b *body, _ Model) *Refusal {
 	if b.messages[0].role != roleUser {
 		return refuse("A1", "messages: first message must use the user role")
@@ -87,8 +87,8 @@ func checkEmpty(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// mayBeEmpty reports whether a message may have no content: a reply at the end, or a system
-// message with settings.
+// mayBeEmpty reports whether a message may have no content. A reply at the end may, and a
+// system message with settings.
 func mayBeEmpty(m message, last bool) bool {
 	return m.role == roleAssistant && last || m.role == roleSystem && m.settings
 }
@@ -111,7 +111,8 @@ func checkText(block object) *Refusal {
 }
 
 // checkSystem checks rule A15: a system message inside the conversation stands after a user
-// message, and is last or before a reply. Successive messages of one role count as one.
+// message, and is either the last message or stands before a reply. Successive messages of
+// one role count as one.
 func checkSystem(b *body, m Model) *Refusal {
 	for i, msg := range b.messages {
 		if msg.role != roleSystem {
@@ -278,8 +279,8 @@ func unanswered(i int, open map[string]string) *Refusal {
 	return refuse("A6", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", i, open[id], id, open[id])
 }
 
-// checkEnd checks rule A12: the last message is no reply, unless the model continues replies or
-// the reply waits for a server tool.
+// checkEnd checks rule A12: the last message must not be a reply, unless the model continues
+// replies or the reply waits for a server tool.
 func checkEnd(b *body, m Model) *Refusal {
 	last := b.messages[len(b.messages)-1]
 	if last.role == roleAssistant && !m.Prefill && !endsInServerTool(last) {
@@ -288,8 +289,8 @@ func checkEnd(b *body, m Model) *Refusal {
 	return nil
 }
 
-// checkTurn checks rule A8: with a thinking budget, a turn that the model has not finished
-// begins with thinking.
+// checkTurn checks rule A8: if the request has a thinking budget and the model has to go
+// on with its last turn, that turn begins with thinking.
 func checkTurn(b *body, m Model) *Refusal {
 	if !m.Budget || text(thinking(b), "type") != "enabled" {
 		return nil
@@ -353,8 +354,8 @@ func checkMarks(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// eachMarkable calls look for every part that can have a cache mark, in the order in which the
-// service reads them.
+// eachMarkable passes every block that can have a cache mark to the function look, with the
+// block's path, in the order in which the service reads them.
 func eachMarkable(b *body, look func(path string, block object)) {
 	for i, tool := range b.tools {
 		look(fmt.Sprintf("tools.%d", i), tool)

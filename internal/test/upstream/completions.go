@@ -56,8 +56,8 @@ func decodeOpenAI(data []byte) (object, *Refusal) {
 	return all, nil
 }
 
-// plainChat returns a message in the form for the cache: content that is a text becomes one
-// text part.
+// plainChat returns a message as it enters the digest for the cache: a text as content
+// becomes a list with one text part.
 func plainChat(m object) object {
 	if s, ok := m["content"].(string); ok {
 		m = without(m, "content")
@@ -90,8 +90,8 @@ func chatMessage(m object) message {
 	return message{role: role, content: content}
 }
 
-// textBlocks returns content, a text or a list of parts, as blocks. Every part with text
-// becomes a text block.
+// textBlocks returns the blocks of a content, which is a text or a list of parts. Every
+// part with text becomes a text block.
 func textBlocks(content any) []object {
 	if s, ok := content.(string); ok && s != "" {
 		return []object{{"type": "text", "text": s}}
@@ -125,8 +125,8 @@ func inputOf(arguments string) any {
 	return input
 }
 
-// take appends a message. Leading system messages become the system text; successive results
-// become one message.
+// take appends a message to the body. System messages at the beginning become the system
+// text instead. Successive results become one message.
 func (b *body) take(m message) {
 	n := len(b.messages)
 	switch {
@@ -148,7 +148,8 @@ func onlyResults(m message) bool {
 	return len(m.content) > 0
 }
 
-// waiting returns the ids of the calls in the last message, which have no results yet.
+// waiting returns the ids of the calls in the last message: these calls have no
+// results yet.
 func (b *body) waiting() (ids []string) {
 	if n := len(b.messages); n > 0 {
 		for _, block := range b.messages[n-1].content {
@@ -225,7 +226,7 @@ func openAIDetails(u *Usage, m Model) object {
 	return details
 }
 
-// chunks returns a completion as a stream.
+// chunks returns a completion as the events of a stream.
 func chunks(head, m object, calls []object, stop string, usage object) [][]byte {
 	var list [][]byte
 	add := func(choices []object, usage any) {
@@ -258,7 +259,7 @@ func chunks(head, m object, calls []object, stop string, usage object) [][]byte 
 	return append(list, []byte("data: [DONE]\n\n"))
 }
 
-// listOpenAI answers a request for the models.
+// listOpenAI answers a request for the list of models.
 func (s *Server) listOpenAI(*Request) (*response, *Refusal) {
 	var data []object
 	for _, m := range openAIModels() {

@@ -60,8 +60,8 @@ type flusher interface {
 	Flush() error
 }
 
-// compressed compresses pieces so that each can be decompressed as soon as it has arrived. The
-// last piece includes the end of the encoding.
+// compressed compresses each piece so that a client can decompress it as soon as it has
+// arrived. The end of the encoding is at the end of the last piece.
 func compressed(encoding string, pieces [][]byte) [][]byte {
 	var buf bytes.Buffer
 	var w flusher
@@ -119,7 +119,8 @@ func (w *storedBrotli) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Flush does nothing, because all written data can be read.
+// Flush does nothing, because a client can already decompress everything that
+// Write has written.
 func (w *storedBrotli) Flush() error { return nil }
 
 // Close writes the last block, which is empty.

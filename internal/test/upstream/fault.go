@@ -11,9 +11,9 @@ import (
 type Fault struct {
 	Kind FaultKind
 
-	// The fault occurs after this number of events of a stream and this number of further
-	// bytes, both as they are sent, compressed or not. A document is one event. There are no
-	// faults behind the end of the answer.
+	// The fault occurs after Events whole events of a stream and Bytes bytes of the next
+	// event, as they are sent. A document counts as one event. If the answer ends earlier,
+	// there is no fault.
 	Events, Bytes int
 
 	// Release ends a stall. Without it a stall ends when the client leaves.

@@ -52,7 +52,7 @@ func admitGemini(r *Request) *Refusal {
 	return nil
 }
 
-// geminiError returns a refusal as the Gemini API writes it.
+// geminiError returns a refusal in the error format of the Gemini API.
 func geminiError(r *Refusal) object {
 	status := r.Type
 	switch {

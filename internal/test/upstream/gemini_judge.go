@@ -52,7 +52,7 @@ func data(part object) (keys []string) {
 	return keys
 }
 
-// either returns a value under one of its two names.
+// either returns the value of a field that may have one of two names.
 func either(o object, name, other string) any {
 	if v, ok := o[name]; ok {
 		return v
@@ -75,7 +75,8 @@ func signature(part object) string {
 	return s
 }
 
-// of calls find for each part and returns the results that are not nil.
+// of calls the function find with each part of a turn, and returns those
+// results that are not nil.
 func (c geminiContent) of(find func(object) object) (all []object) {
 	for _, p := range c.parts {
 		if o := find(p); o != nil {

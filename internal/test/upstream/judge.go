@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// JudgeMessages returns why the Messages API would refuse a request, or nil. A request that
-// ends in a reply is judged with the message that its client adds: results for open calls, or
-// else a user message. Signatures of thinking are not verified, see [JudgeKept]. Model and
-// max_tokens may be missing; an unknown model is judged like the newest one.
+// JudgeMessages returns why the Messages API would refuse a request, or nil. If a request
+// ends in a reply, the message that its client would send next is added first: results of the
+// open calls, or a user message if there are none. Signatures of thinking are not verified,
+// see [JudgeKept]. Model and max_tokens may be missing; an unknown model is judged like the
+// newest one.
 func JudgeMessages(request []byte) *Refusal {
 	b, r := decode(request, "model", "max_tokens")
 	if r != nil {
@@ -22,8 +23,9 @@ func JudgeMessages(request []byte) *Refusal {
 	return checkCompaction(b)
 }
 
-// goOn adds the message with which a client continues a conversation that ends in a reply. It
-// removes an empty reply, and keeps one that the service paused as the last message.
+// goOn adds the message with which a client continues a conversation that ends in a reply. If
+// that reply is empty, goOn removes it, unless calls before it have no results. If the
+// service paused that reply, goOn adds nothing after it.
 func (b *body) goOn() {
 	n := len(b.messages)
 	last := b.messages[n-1]
@@ -56,8 +58,8 @@ func calls(m message) bool {
 	return slices.ContainsFunc(m.content, func(block object) bool { return kind(block) == "tool_use" })
 }
 
-// modelOrNewest returns the entry of the table for a model. For an unknown one it returns the
-// rules of the newest models.
+// modelOrNewest returns the rules for a model. For an unknown model it returns the rules of
+// the newest models.
 func modelOrNewest(name string) Model {
 	if m, ok := ModelNamed(name); ok {
 		return m
@@ -106,7 +108,8 @@ func JudgeKept(original, request []byte) *Refusal {
 	return nil
 }
 
-// blocksOf returns the blocks of all messages for which wanted is true, without cache marks.
+// blocksOf returns, without cache marks, the blocks of all messages for which the function
+// wanted returns true.
 func blocksOf(b *body, wanted func(object) bool) []object {
 	var blocks []object
 	for _, m := range b.messages {
@@ -147,7 +150,8 @@ func keptOpaque(was, is *body) *Refusal {
 	return nil
 }
 
-// isOpaque reports whether a block is neither text, picture, call nor result of the client.
+// isOpaque reports whether a block is not a text, a picture, a call of the client's tools
+// or a result of such a call.
 func isOpaque(block object) bool {
 	switch kind(block) {
 	case "text", "image", "document", "tool_use", "tool_result":
@@ -181,7 +185,8 @@ func keptBinding(was, is *body) *Refusal {
 	return nil
 }
 
-// prefixes returns the prefix before each thinking block, by its signature.
+// prefixes returns a map from the signature of each thinking block to the
+// prefix before the block.
 func prefixes(b *body) map[string]prefix {
 	all := make(map[string]prefix)
 	p := startOf(b)
@@ -196,10 +201,11 @@ func prefixes(b *body) map[string]prefix {
 	return all
 }
 
-// Judge returns why a provider would refuse an export in the format to ("anthropic", "openai",
-// "responses", "gemini", "geminicli" or "claudecode"), or which part of it has changed against
-// the original in the format from. It returns nil if the provider would accept the export, or
-// would refuse the original by the same rule.
+// Judge returns why a provider would refuse an export, or which part of it has changed against
+// the original conversation. The arguments from and to are the formats of the original and of
+// the export: "anthropic", "openai", "responses", "gemini", "geminicli" or "claudecode". Judge
+// returns nil if the provider would accept the export, or would refuse the original by the
+// same rule.
 func Judge(from string, original []byte, to string, export []byte) *Refusal {
 	r := judge(to, export)
 	if r == nil {
@@ -217,8 +223,8 @@ func Judge(from string, original []byte, to string, export []byte) *Refusal {
 	return r
 }
 
-// judgeTurn checks rule K5: if the model's turn comes at the end of the original, it comes at the
-// end of the export. Otherwise the model would continue a reply, and newer ones refuse that (A12).
+// judgeTurn checks rule K5: an export does not end in a reply unless the original does. Otherwise
+// the model would continue a reply, and newer models refuse that (A12).
 func judgeTurn(from string, original []byte, to string, export []byte) *Refusal {
 	if is, _ := endsInReply(to, export); !is {
 		return nil
@@ -229,8 +235,8 @@ func judgeTurn(from string, original []byte, to string, export []byte) *Refusal 
 	return nil
 }
 
-// endsInReply reports whether the last message or item of a conversation is the model's, and
-// whether it could tell.
+// endsInReply reports whether the last message or item of a conversation was written by the
+// model. It returns known as false if it cannot find that out.
 func endsInReply(format string, data []byte) (ends, known bool) {
 	switch format {
 	case "claudecode":
@@ -312,8 +318,8 @@ func messagesOf(format string, data []byte) ([]byte, *Refusal) {
 	return request, nil
 }
 
-// judgeKept compares two conversations if both are for the Messages API, or both for the
-// Responses API.
+// judgeKept compares an export with its original if both are for the Messages API, or
+// both for the Responses API.
 func judgeKept(from string, original []byte, to string, export []byte) *Refusal {
 	if from == to && to == "responses" {
 		return JudgeKeptResponses(original, export)

@@ -99,8 +99,8 @@ func openAIModels() []Model {
 // ModelNamed returns the model of Anthropic with a name, and whether a [Server] knows it.
 func ModelNamed(name string) (Model, bool) { return longestName(models(), name, "-") }
 
-// longestName returns the model of a table with the longest name that equals name, or precedes
-// one of the separators in it.
+// longestName returns the model of a table whose name is the longest that matches. A model's
+// name matches if it equals the given name, or is the part of it before one of the separators.
 func longestName(table []Model, name, separators string) (Model, bool) {
 	var best Model
 	for _, m := range table {

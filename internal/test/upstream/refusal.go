@@ -10,7 +10,7 @@ type Refusal struct {
 	Rule    string // A0 to A17, O0 to O7, R0 to R8, G0 to G9, K1 to K5, W; empty if no rule of the conversation is broken
 	Status  int
 	Type    string // type of the error, in the service's words
-	Code    string // code of OpenAI beside the type
+	Code    string // error code that OpenAI sends in addition to the type
 	Message string
 }
 

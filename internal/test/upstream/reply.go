@@ -54,8 +54,8 @@ func (s *Server) compose(b *body, r Reply, p prefix, gone []dropped, u *Usage) (
 	return a, nil
 }
 
-// block makes a block of a message, or returns nil if the request asks for no thinking and the
-// block is thinking.
+// block makes a block of a message. It returns nil for thinking if the request does not ask
+// for thinking.
 func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 	switch block := block.(type) {
 	case Text:
@@ -87,8 +87,8 @@ func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 	return nil, fmt.Errorf("the Messages API has no block of type %T: change the script", block)
 }
 
-// thinks reports whether the model thinks for a request. Models that preserve thinking do by
-// default.
+// thinks reports whether the model thinks for a request. By default, models that preserve
+// thinking do.
 func thinks(b *body) bool {
 	switch text(thinking(b), "type") {
 	case "":
@@ -138,7 +138,8 @@ func events(a *answer) []event {
 		event{"type": "message_stop"})
 }
 
-// split returns the beginning of a block in a stream, and its deltas.
+// split splits a block for a stream: it returns the empty block that begins it,
+// and the deltas that fill the block.
 func split(block object) (empty object, deltas []object) {
 	switch kind(block) {
 	case "text":
@@ -158,8 +159,8 @@ func split(block object) (empty object, deltas []object) {
 // piece is the size of a delta, in bytes. Real ones are smaller.
 const piece = 512
 
-// pieces returns deltas of the type delta that together have the text s in the named field. It
-// cuts s between characters.
+// pieces cuts the text s between characters and returns a delta for each piece. The argument
+// delta is the type of the deltas, and field is their field with the text.
 func pieces(delta, field, s string) []object {
 	var list []object
 	for len(s) > 0 {

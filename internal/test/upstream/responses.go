@@ -75,7 +75,7 @@ func (s *Server) readResponses(r *Request) (*reading, *Refusal) {
 	return in, nil
 }
 
-// itemsOf returns the items of an input that was checked.
+// itemsOf returns the items of an input whose form was checked before.
 func itemsOf(input any) []object {
 	if s, ok := input.(string); ok {
 		return []object{{"type": "message", "role": roleUser, "content": s}}
@@ -93,7 +93,8 @@ func itemsOf(input any) []object {
 	return items
 }
 
-// namesOf returns the tools of an entry, which may be a group.
+// namesOf returns objects with the names of the tools that an entry of a
+// request defines. The entry is a single tool or a group of tools.
 func namesOf(tool object) []object {
 	group, ok := tool["tools"].([]any)
 	if !ok {
@@ -238,8 +239,8 @@ func (s *Server) composeResponses(r *Request, in *reading, reply Reply, u *Usage
 	return &response{kind: streamType, frames: frames(responseEvents(res, output, last))}, nil
 }
 
-// store stores the items up to and including a response, and, for each item of the response,
-// the reasoning before it.
+// store stores all items of a conversation under the id of its newest response. For each
+// item of the response it also stores which reasoning came before it.
 func (s *Server) store(id string, before, output []object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,8 +255,8 @@ func (s *Server) store(id string, before, output []object) {
 	}
 }
 
-// lacks checks rule R8: it returns why a stored item cannot come back without its reasoning, or
-// nil.
+// lacks checks rule R8: a stored item must be sent with the reasoning that came before it. It
+// returns the refusal, or nil.
 func (s *Server) lacks(items []object) *Refusal {
 	there := make(map[string]bool)
 	for _, item := range items {
@@ -377,8 +378,8 @@ func (s *Server) failedResponse(model string, r *Refusal) *response {
 	})}
 }
 
-// compact answers a request to compact the input. The answer has the user's words, and one item
-// in place of everything else, which only the server can read.
+// compact answers a request to compact the input. The answer has the user's messages. After
+// them it has one item that stands for everything else and that only the server can read.
 func (s *Server) compact(r *Request) (*response, *Refusal) {
 	in, refusal := s.begin(r, s.readResponses)
 	if refusal != nil {

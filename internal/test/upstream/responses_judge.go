@@ -162,7 +162,7 @@ func checkParts(path string, content any) *Refusal {
 	return refuse("R0", "Invalid type for '%s': expected a string, or an array with at least one part.", path)
 }
 
-// answeredBy has the types of calls that a client answers, and the types of their outputs.
+// answeredBy maps the type of each call that a client answers to the type of its output.
 var answeredBy = map[string][]string{
 	"function_call":    {"function_call_output"},
 	"custom_tool_call": {"custom_tool_call_output"},

@@ -4,8 +4,9 @@ import "math"
 
 // A Step is a part of a script: a reply that is used once or several times.
 //
-// A request is answered by the first step of the script that is not used up and whose When is
-// true. So a script without When is the course of one conversation, reply by reply.
+// A server answers a request with the first step of its script that may still be used and
+// whose When returns true. If no step has a When, the script is one conversation, and the
+// steps are its replies in order.
 type Step struct {
 	Name string // shown in [Request.Step]
 
@@ -50,7 +51,7 @@ type Reply struct {
 	Fault *Fault
 }
 
-// Say returns a reply of texts and calls.
+// Say returns a reply that consists of the given texts and calls.
 func Say(blocks ...Block) Reply { return Reply{Blocks: blocks} }
 
 // A Block is a part of a reply: [Text], [Thinking], [Redacted], [Call] or [Compaction].
@@ -63,7 +64,7 @@ type Text string
 // for thinking, and empty if the request does not want to see it.
 type Thinking string
 
-// Redacted is thinking that is not shown.
+// Redacted is thinking whose text the client does not get.
 type Redacted struct{}
 
 // A Call is a tool call.

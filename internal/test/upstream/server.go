@@ -224,7 +224,7 @@ func (s *Server) serve(d Dialect, answer func(*Request) (*response, *Refusal)) h
 	}
 }
 
-// receive reads the body of a request.
+// receive reads the body of a request from the reader from.
 func (s *Server) receive(r *Request, from io.Reader) *Refusal {
 	var err error
 	if r.Sent, err = io.ReadAll(io.LimitReader(from, maxBytes+1)); err != nil {
@@ -261,7 +261,7 @@ func admit(d Dialect, h http.Header) *Refusal {
 	return nil
 }
 
-// failure returns the response for a refusal.
+// failure returns the response that reports a refusal.
 func (s *Server) failure(d Dialect, r *Refusal) *response {
 	res := mustJSON(r.object(d, s.name("req")))
 	res.status = r.Status
@@ -313,7 +313,7 @@ func (s *Server) readAnthropic(r *Request) (*reading, *Refusal) {
 	return in, refusal
 }
 
-// note records the content and the length of a request.
+// note stores the content and the length of a request in its record.
 func (s *Server) note(r *Request, in *reading) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,7 +324,8 @@ func (s *Server) note(r *Request, in *reading) {
 	}
 }
 
-// begin reads a request and refuses it if it is too long.
+// begin reads a request with the function read, and refuses it if it is too
+// long.
 func (s *Server) begin(r *Request, read func(*Request) (*reading, *Refusal)) (*reading, *Refusal) {
 	in, refusal := read(r)
 	if refusal != nil {
@@ -347,7 +348,8 @@ func (s *Server) begin(r *Request, read func(*Request) (*reading, *Refusal)) (*r
 	return in, nil
 }
 
-// tooLong returns the refusal by rule W.
+// tooLong returns the refusal of a request that is larger than the context
+// window (rule W).
 func tooLong(d Dialect, n, limit int) *Refusal {
 	r := refuse("W", "prompt is too long: %d tokens > %d maximum", n, limit)
 	switch d {
@@ -381,7 +383,8 @@ func soft(h http.Header, b *body) bool {
 	return false
 }
 
-// answer answers a request for a reply of the script.
+// answer answers a request with a reply of the script. The function read reads
+// the request; the function compose makes the response from the reply.
 func (s *Server) answer(
 	r *Request, read func(*Request) (*reading, *Refusal), compose func(*Request, *reading, Reply, *Usage) (*response, error),
 ) (*response, *Refusal) {
@@ -424,7 +427,7 @@ func (s *Server) settle(r *Request, in *reading, u *Usage) {
 	}
 }
 
-// composeMessage makes the message of a reply.
+// composeMessage makes the response of the Messages API for a reply.
 func (s *Server) composeMessage(_ *Request, in *reading, reply Reply, u *Usage) (*response, error) {
 	a, err := s.compose(in.body, reply, in.prefix, in.gone, u)
 	if err != nil {
@@ -451,7 +454,7 @@ func (s *Server) play(r *Request) Reply {
 	return step.Reply
 }
 
-// count answers a request to count the tokens of a request for a message.
+// count answers a request that asks how many tokens a prompt has.
 func (s *Server) count(r *Request) (*response, *Refusal) {
 	r.Kind = KindCount
 	if _, refusal := s.begin(r, s.readAnthropic); refusal != nil && refusal.Rule != "W" {
@@ -460,7 +463,7 @@ func (s *Server) count(r *Request) (*response, *Refusal) {
 	return mustJSON(object{"input_tokens": r.Tokens}), nil
 }
 
-// list answers a request for the models.
+// list answers a request for the list of models.
 func (s *Server) list(*Request) (*response, *Refusal) {
 	table := models()
 	data := make([]object, 0, len(table))

@@ -26,10 +26,11 @@ func (r *row) speaks() bool {
 }
 
 // Resumed returns the request of the Messages API with which Claude Code resumes a session
-// file. It takes the latest row that speaks, walks to the root by parentUuid, joins the rows
-// with the same message id to one reply, and joins successive messages of one role. Parallel
-// calls fork the chain: it includes all rows of such a reply, and their results. It adds
-// neither system text nor tools.
+// file. It takes the latest row that is a part of the request (see row.speaks), and follows
+// parentUuid to the root. It joins the rows with the same message id to one reply, and
+// successive messages of one role to one message. Parallel calls fork the chain of rows: the
+// request includes all rows of such a reply, and their results. It has neither system text
+// nor tools.
 func Resumed(file []byte) ([]byte, error) {
 	rows := make(map[string]*row)
 	var all []*row
@@ -80,8 +81,8 @@ func Resumed(file []byte) ([]byte, error) {
 	return json.Marshal(resumedRequest(chain))
 }
 
-// idsOf returns the values of the field key in all blocks of the message m that have the type
-// of.
+// idsOf returns the values of a field of the message's blocks. The argument of is the type of
+// the blocks, and key names the field.
 func idsOf(m object, of, key string) (ids []string) {
 	for _, v := range contentOf(m) {
 		if block, ok := v.(object); ok && kind(block) == of {

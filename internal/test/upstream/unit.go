@@ -22,7 +22,8 @@ type unit struct {
 // A chain is the units of a request, in the order in which the model reads them.
 type chain []unit
 
-// add appends a unit. parts are decoded JSON.
+// add appends a unit to the chain. The parts are the decoded JSON values that
+// the unit consists of.
 func (c *chain) add(path string, mark time.Duration, loose bool, parts ...any) {
 	data, err := json.Marshal(parts)
 	if err != nil {
@@ -50,8 +51,8 @@ func tokens(size int) int { return (2*size + 6) / 7 }
 // mediaTokens is the estimated size of a picture or a document.
 const mediaTokens = 1500
 
-// mediaIn returns the number of pictures and documents in a JSON value, and the bytes that they
-// take in it.
+// mediaIn looks for pictures and documents in a JSON value. It returns the number of bytes that
+// they take in it, and how many there are.
 func mediaIn(value any) (size, n int) {
 	switch value := value.(type) {
 	case []any:
@@ -114,7 +115,8 @@ func chainOf(b *body) chain {
 	return c
 }
 
-// markOf returns the lifetime that a cache mark asks for, or 0 without a mark.
+// markOf returns the lifetime that the cache mark of an object asks for, or 0
+// if it has no mark.
 func markOf(o object) time.Duration {
 	m, ok := o["cache_control"].(object)
 	switch {
