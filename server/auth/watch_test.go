@@ -70,11 +70,12 @@ func TestRequestsEndWithTheirGrant(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &changing{make(chan *governance.Grant)}
-			ended := make(chan error, 1)
+			begun, ended := make(chan struct{}), make(chan error, 1)
 			srv, tick := guarded(t, v, func(_ http.ResponseWriter, r *http.Request) {
 				if err := auth.Lost(r.Context()); err != nil {
 					t.Errorf("lost at once: %v", err)
 				}
+				close(begun)
 				<-r.Context().Done()
 				ended <- auth.Lost(r.Context())
 			})
@@ -85,6 +86,7 @@ func TestRequestsEndWithTheirGrant(t *testing.T) {
 				tick <- time.Time{}
 				v.grant <- &governance.Grant{} // nobody can say
 				tick <- time.Time{}
+				<-begun
 				v.grant <- tt.next
 			}()
 			res, err := ask(t, srv.URL)
