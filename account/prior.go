@@ -110,7 +110,8 @@ func (p *Prior) density(s *Sight) int64 {
 const unitDensity = 1 << 20
 
 // exp returns e^(z/1000) times unitDensity, by linear interpolation of a
-// table. z is clamped to -10 to 10, in thousandths.
+// table. It takes a z below -10,000 for -10,000, and one above 10,000 for
+// 10,000.
 func exp(z int) int64 {
 	z = min(max(z+curveEnd, 0), 2*curveEnd-1)
 	k, rest := z/curveStep, int64(z%curveStep)

@@ -327,7 +327,7 @@ type CallTally struct {
 // A ModelTally sums the usage of the calls of one model.
 type ModelTally struct {
 	Model string `json:"model"`
-	Calls int    `json:"calls"` // calls with a usage of the provider
+	Calls int    `json:"calls"` // calls whose usage the provider reported
 	Usage Usage  `json:"usage"`
 
 	Cost economy.Money `json:"cost,omitempty"` // in billionths of a dollar; 0 if the model has no price

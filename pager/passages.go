@@ -62,9 +62,9 @@ func NewPassages(pieces []facts.Piece, need *facts.Need, blocks, behind int) *Pa
 	return p
 }
 
-// read adds the passages of piece i: its lines and, after each line, those parts of it that are
-// much shorter and have a name that is likely to be needed. The names of all passages are
-// slices of one array: read appends them to names and returns it.
+// read adds the passages of piece i: each line and, after it, those parts of the line that are much
+// shorter than the line and contain a name that is likely to be needed. It appends the names of
+// these passages to names and returns the longer slice; each passage has a part of it.
 func (p *Passages) read(i int, names []int32) []int32 {
 	piece, ids := &p.pieces[i], p.need.Marks[i]
 	r, spans := &p.Readings[piece.Block], &p.spans[piece.Block]

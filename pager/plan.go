@@ -146,8 +146,8 @@ func (e *FloorError) Error() string {
 // Is makes errors.Is(e, ErrFloor) true.
 func (e *FloorError) Is(target error) bool { return target == ErrFloor }
 
-// A Stage is the cause of a change by a plan: the part of the sequence of steps that changed
-// the block, or another cause. It is stored as its text.
+// A Stage says why a plan changed a block: by one of the steps that a plan takes in order, or for
+// another reason, such as a caller that named the block. It is stored as its text.
 type Stage string
 
 // The stages, in the order in which they are taken.

@@ -196,8 +196,9 @@ type middle struct {
 	exact bool   // lines are shown with their indentation
 }
 
-// middle adds head, middle and tail as three tool results to the end of the session, so
-// that the expected need of their lines is estimated from the whole session before them.
+// middle returns the passages of the text between head and tail. To estimate how likely each
+// line is to be needed, it adds three tool results to the end of the session: head, the text
+// between, and tail.
 func (p *pointing) middle(head, tail string) *middle {
 	msgs := slices.Clip(p.Before)
 	blocks := transcript.Group("", 0, msgs)

@@ -47,8 +47,9 @@ type call struct {
 	output token.Count
 }
 
-// load reads all conversations below the folders. It also joins the conversations of a project to
-// long ones, see chained. It prints the files that it leaves out.
+// load reads all conversations below the folders. From the conversations of each project it also
+// makes long ones, by putting them one after the other, see chained. It prints the files that it
+// leaves out.
 func load(folders []string, chains int, exams []string) ([]*conversation, error) {
 	files, err := retention.Files(folders)
 	if err != nil {

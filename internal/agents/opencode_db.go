@@ -197,7 +197,8 @@ func openCodeInfo(ctx context.Context, tx *sql.Tx, id string) ([]byte, error) {
 	return r.info(), rows.Err()
 }
 
-// info encodes a row of the table of sessions as the member info of an export.
+// info returns the JSON value of the field "info" of an export, made from a row of the table of
+// sessions.
 func (r row) info() []byte {
 	var summary []byte
 	if r["summary_additions"] != nil || r["summary_deletions"] != nil || r["summary_files"] != nil {

@@ -158,7 +158,8 @@ func (c *classes) run(s string, i int, want class) int {
 	return i
 }
 
-// uvarint is [binary.Uvarint] for a string and 32 bits.
+// uvarint is like [binary.Uvarint], but reads a string, and only values of at most 32 bits. For
+// a longer value it returns size 0.
 func uvarint(s string) (n uint64, size int) {
 	for i := range min(len(s), binary.MaxVarintLen32) {
 		n |= uint64(s[i]&0x7f) << (7 * i)

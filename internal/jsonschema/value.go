@@ -35,9 +35,9 @@ func isOf(name string, v any) bool {
 	return strings.HasSuffix(is, name) || name == "number" && is == "an integer"
 }
 
-// far is the largest number of digits of an exponent with which numbers are compared exactly. A
-// number with more counts only as very large or very small, because writing it out could take any
-// amount of memory.
+// far is the largest number of digits of an exponent with which numbers are compared exactly. If
+// the exponent has more digits, the number is only taken for very large or very small, because
+// writing it out could take any amount of memory.
 const far = 4
 
 // exact returns the value of a number, or nil if its exponent is too large.

@@ -316,7 +316,8 @@ type location struct {
 // maxDir is the maximum length of a directory path in bytes, as in Linux.
 const maxDir = 4096
 
-// enter changes the directory.
+// enter follows a command that changes the directory to to. If known is false, the command does
+// not tell where it goes, and the location becomes unknown.
 func (l *location) enter(to string, known bool) {
 	switch {
 	case !known || to == "-" || strings.HasPrefix(to, "+"):

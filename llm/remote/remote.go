@@ -66,7 +66,8 @@ type Options struct {
 // NoRetries is the [Options.Retries] that sends each request once.
 const NoRetries = httpjson.NoRetries
 
-// open returns the base URL and a client for it, made from o and h.
+// open returns baseURL without a slash at its end, and a client for that address with the
+// settings of o and h.
 func (o *Options) open(baseURL, model string, h httpjson.Options, timeout time.Duration, maxReply int64) (string, *httpjson.Client, error) {
 	h.Errors = sentinels
 	h.Timeout, h.Retries, h.MaxReply = o.Timeout, o.Retries, o.MaxReply

@@ -89,8 +89,8 @@ func rootOf(calls []api.Call, req *wire.Request) (found transcript.SessionID) {
 	return found
 }
 
-// summaryDigest returns the digest of the summary message in data, the stored form of a request that
-// begins with a summary. It returns "" if there is none.
+// summaryDigest returns the digest of the summary with which req begins, as it stands in data, the
+// stored form of req. It returns "" if req begins with no summary.
 func summaryDigest(req *wire.Request, data []byte) string {
 	if req.Summary() < 0 {
 		return ""

@@ -73,7 +73,8 @@ func (v *viewer) user(at int, m *message) []view {
 	return list
 }
 
-// said returns the part of a user's message that the model gets, or nil.
+// said converts p, a part of a user's message, to the part that the model gets. It returns nil if
+// the model gets nothing of it.
 func (v *viewer) said(p *part) transcript.Part {
 	switch p.kind {
 	case "text":

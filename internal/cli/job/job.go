@@ -179,7 +179,8 @@ const unsettled = "unsettled"
 // so that it does the same everywhere and works where one is broken.
 func WithoutFiles() map[string]string { return map[string]string{unsettled: "yes"} }
 
-// Path returns the path of a file that the user named.
+// Path returns the path at which to open a file that the user named: a relative name is joined to
+// the directory of the job.
 func (j *Job) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
