@@ -455,7 +455,7 @@ func (d *damaged) Cells(ctx context.Context, sc governance.Scope, ids []store.Ce
 func TestDamage(t *testing.T) {
 	source, target := memory.New(), memory.New()
 	newSource(t, source)
-	if _, err := move.Run(t.Context(), &damaged{source, "long3s"}, target, options); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "read the source: scope test/move: cell long3s") {
+	if _, err := move.Run(t.Context(), &damaged{source, "long3s"}, target, options); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "read the source: check scope test/move: cell long3s") {
 		t.Errorf("a damaged source: %v", err)
 	}
 	if all, err := target.Scopes(t.Context()); err != nil || len(all) > 0 {
