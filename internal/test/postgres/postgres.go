@@ -40,6 +40,8 @@ const (
 )
 
 // A T is a running test: a *testing.T, or the test object of a property test.
+//
+//nolint:interfacebloat // it is what both have
 type T interface {
 	Helper()
 	Cleanup(f func())
