@@ -268,6 +268,8 @@ func endsInReply(format string, data []byte) (ends, known bool) {
 			continue
 		}
 		switch last := list[len(list)-1]; {
+		case last.Role == "system" || last.Role == "developer":
+			return false, false // another format may not carry it
 		case last.Role != "":
 			return last.Role == "assistant" || last.Role == "model", true
 		default:
