@@ -226,7 +226,7 @@ func Judge(from string, original []byte, to string, export []byte) *Refusal {
 // judgeTurn checks rule K5: an export does not end in a reply unless the original does. Otherwise
 // the model would continue a reply, and newer models refuse that (A12).
 func judgeTurn(from string, original []byte, to string, export []byte) *Refusal {
-	if is, _ := endsInReply(to, export); !is {
+	if is, _ := endsInReply(to, export); !is || from != to { // another format may not carry the last message
 		return nil
 	}
 	if was, known := endsInReply(from, original); known && !was {
