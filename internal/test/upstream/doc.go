@@ -117,7 +117,8 @@
 //	K2  data that only the provider can read is unchanged and in order
 //	K3  the last compaction of the server is present
 //	K4  everything before bound thinking is unchanged
-//	K5  a conversation in which the model must speak next stays one (asked by [Judge])
+//	K5  within one format, a conversation in which the model must speak next stays one (asked by
+//	    [Judge])
 //
 // # Thinking
 //

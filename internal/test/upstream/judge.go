@@ -223,8 +223,9 @@ func Judge(from string, original []byte, to string, export []byte) *Refusal {
 	return r
 }
 
-// judgeTurn checks rule K5: an export does not end in a reply unless the original does. Otherwise
-// the model would continue a reply, and newer models refuse that (A12).
+// judgeTurn checks rule K5: an export to the format of the original does not end in a reply
+// unless the original does. Otherwise the model would continue a reply, and newer models refuse
+// that (A12).
 func judgeTurn(from string, original []byte, to string, export []byte) *Refusal {
 	if is, _ := endsInReply(to, export); !is || from != to { // another format may not carry the last message
 		return nil
