@@ -68,6 +68,12 @@ func RunDir(env Getenv) (string, error) {
 	return filepath.Join(data, "carrel", "run"), err
 }
 
+// ACMEDir returns the folder for certificates that an authority issued, unless the settings name one.
+func ACMEDir(env Getenv) (string, error) {
+	data, err := dataDir(env)
+	return filepath.Join(data, "carrel", "acme"), err
+}
+
 // configDir returns the folder for the settings of the user's programs.
 func configDir(env Getenv) (string, error) {
 	if d := env("XDG_CONFIG_HOME"); filepath.IsAbs(d) {

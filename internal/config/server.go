@@ -25,12 +25,20 @@ type Server struct {
 	// HTTP.
 	Cert, Key string
 
+	// ACME are the names of the server for which an authority gives certificates; without them
+	// Cert and Key count. ACMEFolder has the certificates.
+	ACME                                 []string
+	ACMEDirectory, ACMEEmail, ACMEFolder string
+
 	Limits    auth.DoorLimits
 	LargeJobs int // of one actor at once, or 0 for the default
 }
 
-// serverLimits is the table of the limits of a server.
-const serverLimits = "server.limits."
+// Tables of the settings of a server: its limits, and how it gets certificates.
+const (
+	serverLimits = "server.limits."
+	serverACME   = "server.acme."
+)
 
 // Server returns the settings of a server.
 func (s *Settings) Server() Server {
@@ -41,6 +49,9 @@ func (s *Settings) Server() Server {
 		Hosts: get[[]string](s, "server.hosts"), Origins: get[[]string](s, "server.origins"),
 		Grace: time.Duration(get[Duration](s, "server.grace")), OTLP: get[string](s, "telemetry.otlp"),
 		Cert: get[string](s, "server.tls_cert"), Key: get[string](s, "server.tls_key"),
+		ACME:          get[[]string](s, serverACME+"hosts"),
+		ACMEDirectory: get[string](s, serverACME+"directory"), ACMEEmail: get[string](s, serverACME+"email"),
+		ACMEFolder: get[string](s, serverACME+"folder"),
 		Limits: auth.DoorLimits{
 			PerCredential: limit(auth.LimitCredentialRequests), PerAddress: limit(auth.LimitAddressRequests),
 			CredentialRate: rate(auth.LimitCredentialRate), AddressRate: rate(auth.LimitAddressRate),
@@ -49,9 +60,9 @@ func (s *Settings) Server() Server {
 	}
 }
 
-// Scheme returns "https" if there is a certificate, else "http".
+// Scheme returns "https" if there is a certificate or will be one, else "http".
 func (s Server) Scheme() string {
-	if s.Cert != "" || s.Key != "" {
+	if s.Cert != "" || s.Key != "" || len(s.ACME) > 0 {
 		return "https"
 	}
 	return "http"

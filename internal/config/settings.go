@@ -20,6 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/artifact/origin"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/acme"
 	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
@@ -118,6 +119,10 @@ var known = slices.Concat([]key{
 	{name: "server.origins", read: readList(`["https://carrel.example.org"]`, anything), builtIn: []string{}, own: true},
 	{name: "server.tls_cert", variable: "CARREL_TLS_CERT", read: readMaybe, builtIn: "", own: true, place: true},
 	{name: "server.tls_key", variable: "CARREL_TLS_KEY", read: readMaybe, builtIn: "", own: true, place: true},
+	{name: serverACME + "hosts", read: readList(`["carrel.example.org"]`, anything), builtIn: []string{}, own: true},
+	{name: serverACME + "directory", read: readURL, builtIn: acme.LetsEncrypt, own: true},
+	{name: serverACME + "email", read: readMaybe, builtIn: "", own: true},
+	{name: serverACME + "folder", read: readMaybe, otherwise: "acme in Carrel's folder for data", own: true, place: true},
 	{name: "server.grace", read: readDuration, builtIn: Duration(20 * time.Second), own: true},
 	{name: serverLimits + auth.LimitCredentialRate, read: readBound, builtIn: doorLimits.CredentialRate, own: true},
 	{name: serverLimits + auth.LimitCredentialRequests, read: readCount, builtIn: doorLimits.PerCredential, own: true},

@@ -30,7 +30,8 @@ type fileState struct {
 }
 
 // LoadKeyPair reads a certificate and its key. If changed files cannot be read later, the
-// KeyPair keeps the old certificate and calls note with the error, during a handshake.
+// KeyPair keeps the old certificate and calls note, which says that, with the error during a
+// handshake.
 func LoadKeyPair(certFile, keyFile string, note func(error)) (*KeyPair, error) {
 	p := &KeyPair{certFile: certFile, keyFile: keyFile, note: note}
 	return p, p.load()
@@ -50,7 +51,7 @@ func (p *KeyPair) current() *tls.Certificate {
 	defer p.mu.Unlock()
 	if seen, _ := p.states(); seen != p.seen {
 		if err := p.load(); err != nil {
-			p.note(err)
+			p.note(fmt.Errorf("the former certificate stays in use: %w", err))
 		}
 	}
 	return p.pair

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carrel-dev/carrel/internal/acme"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
@@ -60,6 +62,7 @@ away from it.`,
 	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; by default the one in the settings, or else 127.0.0.1:7717. Port 0 takes a free port")
 	f.StringVar(&fl.cert, "tls-cert", "", "speak HTTPS with the certificate in `file`, which is read again when it changes")
 	f.StringVar(&fl.key, "tls-key", "", "`file` with the private key of the certificate")
+	f.StringArrayVar(&fl.acme, "acme", nil, "speak HTTPS with a certificate for the host `name`, which Let's Encrypt or the authority in the settings issues under its terms; may be repeated")
 	f.BoolVar(&fl.remote, "remote", false, "let other machines reach the server, if it listens at an address that they reach")
 	f.StringArrayVar(&fl.hosts, "host", nil, "another `name` by which clients call the server; may be repeated")
 	f.BoolVar(&fl.mcp, "mcp", true, "serve agents over MCP at /mcp")
@@ -75,7 +78,7 @@ type serveFlags struct {
 	listen, cert, key  string
 	remote, mcp, proxy bool
 	console, write     bool
-	hosts              []string
+	hosts, acme        []string
 	drain              time.Duration
 }
 
@@ -103,12 +106,15 @@ func (fl *serveFlags) settle(cmd *cobra.Command, s config.Server) config.Server 
 		s.Listen = fl.listen
 	}
 	if fl.cert != "" || fl.key != "" {
-		s.Cert, s.Key = fl.cert, fl.key
+		s.Cert, s.Key, s.ACME = fl.cert, fl.key, nil
+	}
+	if len(fl.acme) > 0 {
+		s.Cert, s.Key, s.ACME = "", "", fl.acme
 	}
 	if cmd.Flags().Changed("remote") {
 		s.Remote = fl.remote
 	}
-	s.Hosts = append(s.Hosts, fl.hosts...)
+	s.Hosts = slices.Concat(s.Hosts, fl.hosts, s.ACME)
 	return s
 }
 
@@ -119,7 +125,7 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	if err != nil {
 		return err
 	}
-	l, err := listen(j, &set)
+	l, err := listen(j, &set, a.Settings.Offline())
 	if err != nil {
 		return err
 	}
@@ -184,28 +190,67 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	})
 }
 
-// listen listens at the address in the settings, with TLS if they name a certificate.
-func listen(j *job.Job, set *config.Server) (auth.Listener, error) {
-	var pair *auth.KeyPair
-	if set.Cert != "" || set.Key != "" {
-		var err error
-		log := j.Logger()
-		if pair, err = auth.LoadKeyPair(j.Path(set.Cert), j.Path(set.Key), func(err error) { log.Warn("the former certificate goes on", "reason", err) }); err != nil {
+// A secured has a certificate, or gets one, and makes listeners speak TLS.
+type secured interface {
+	Listen(l auth.Listener) auth.Listener
+}
+
+// security returns how the server gets its certificate, or nil if it uses plain HTTP.
+func security(j *job.Job, set *config.Server, offline bool) (secured, error) {
+	warn := func(err error) {
+		p := j.Report()
+		p.Line("%s", out.Visible("warning: "+err.Error()))
+		j.Warn(p)
+	}
+	switch {
+	case len(set.ACME) > 0 && (set.Cert != "" || set.Key != ""):
+		return nil, out.Hinted(out.Usagef("the settings name a certificate, and hosts to get one for"), "set server.tls_cert and server.tls_key, or server.acme.hosts, not both")
+	case len(set.ACME) > 0 && offline:
+		return nil, out.Hinted(out.Usagef("a certificate is asked for over the network, and Carrel is offline"), "carrel help config")
+	case len(set.ACME) > 0:
+		folder := j.Path(set.ACMEFolder)
+		if set.ACMEFolder == "" {
+			var err error
+			if folder, err = config.ACMEDir(j.Getenv); err != nil {
+				return nil, err
+			}
+		}
+		a, err := acme.New(&acme.Options{
+			Hosts: set.ACME, Directory: set.ACMEDirectory, Email: set.ACMEEmail, Folder: folder, Note: warn,
+		})
+		if err != nil {
+			return nil, out.Hinted(out.Usagef("%w", err), "--acme and server.acme.hosts take names that lead to this server from everywhere")
+		}
+		return a, nil
+	case set.Cert != "" || set.Key != "":
+		pair, err := auth.LoadKeyPair(j.Path(set.Cert), j.Path(set.Key), warn)
+		if err != nil {
 			return nil, out.Hinted(out.Usagef("%w", err), "--tls-cert and --tls-key name files with PEM blocks that belong together")
 		}
+		return pair, nil
+	}
+	return nil, nil
+}
+
+// listen listens at the address in the settings, with TLS if they name a certificate or hosts to
+// get one for.
+func listen(j *job.Job, set *config.Server, offline bool) (auth.Listener, error) {
+	tls, err := security(j, set, offline)
+	if err != nil {
+		return nil, err
 	}
 	l, err := auth.Listen(set.Listen, set.Remote)
 	switch {
-	case errors.Is(err, auth.ErrRemote) && pair == nil:
-		return nil, out.Hinted(out.Usagef("%w", err), "--remote lets other machines reach it; give --tls-cert and --tls-key, or put TLS before it")
+	case errors.Is(err, auth.ErrRemote) && tls == nil:
+		return nil, out.Hinted(out.Usagef("%w", err), "--remote lets other machines reach it; give --acme or --tls-cert and --tls-key, or put TLS before it")
 	case errors.Is(err, auth.ErrRemote):
 		return nil, out.Hinted(out.Usagef("%w", err), "--remote lets other machines reach it")
 	case err != nil:
 		return nil, out.Hinted(out.Usagef("%w", err), "carrel ps lists the servers that run; port 0 takes a free one")
-	case pair == nil:
+	case tls == nil:
 		return l, nil
 	}
-	return pair.Listen(l), nil
+	return tls.Listen(l), nil
 }
 
 // together runs functions concurrently until ctx is done or one of them returns, and waits for

@@ -56,7 +56,7 @@ var layers = []layer{
 	{name: "interface", packages: []string{"internal/ops", "internal/binding", "internal/telemetry"}},
 	{name: "admission", packages: []string{"server/auth"}},
 	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "server/proxy", "server/console", "client"}},
-	{name: "drivers", packages: []string{"store/sqlite", "store/postgres", "store/blob/file", "store/blob/s3", "llm/remote", "llm/static", "limn/adapter"}, upTo: "ports"},
+	{name: "drivers", packages: []string{"store/sqlite", "store/postgres", "store/blob/file", "store/blob/s3", "internal/acme", "llm/remote", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
 	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/test/enginetest", "internal/test/stores", "internal/test/upstream", "internal/test/fakesession"}},
 	{name: "examination", packages: []string{"internal/exam"}},

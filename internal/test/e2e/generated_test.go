@@ -94,7 +94,7 @@ func newServerOver(t *testing.T, dir string, scopes []string, args ...string) *s
 		"CARREL_STORE="+filepath.Join(dir, "carrel.db"), "XDG_STATE_HOME="+dir, "XDG_RUNTIME_DIR="+dir, "XDG_CONFIG_HOME="+dir,
 	)}
 	cmd := exec.CommandContext(t.Context(), carrelProgram, append([]string{"serve", "--listen", "127.0.0.1:0", "--json"}, args...)...)
-	cmd.Env = s.env
+	cmd.Env, cmd.Stderr = s.env, t.Output()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.StdoutPipe()
 	if err != nil {

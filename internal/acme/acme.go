@@ -1,0 +1,103 @@
+// Package acme gets the certificates of a server from an authority such as Let's Encrypt, over the
+// protocol ACME (RFC 8555), and renews them.
+package acme
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
+
+	"github.com/carrel-dev/carrel/internal/httpjson"
+)
+
+// timeout bounds each request to an authority.
+const timeout = time.Minute
+
+// LetsEncrypt is the URL of the directory of Let's Encrypt, which issues certificates to everyone.
+const LetsEncrypt = autocert.DefaultACMEDirectory
+
+// Options say for which names [Certificates] are got, and from whom.
+type Options struct {
+	Hosts     []string // full names, such as carrel.example.org; at least one
+	Directory string   // URL of the authority's directory, or "" for [LetsEncrypt]
+	Email     string   // address to which the authority writes about problems, or ""
+	Folder    string   // for the account's key and the certificates; it is made with mode 0700
+
+	// Note is called during a handshake with the error if a certificate cannot be had, with the
+	// same error at most once a minute. A name that is not in Hosts is no error: any client can
+	// ask for one.
+	Note func(error)
+}
+
+// Certificates are got when they are first needed, and renewed 30 days before they expire. The
+// owner of a name proves that with TLS-ALPN-01 (RFC 8737): the authority must reach the listener
+// at port 443 of the name. Who uses Certificates accepts the authority's terms. They are safe for
+// concurrent use.
+type Certificates struct {
+	options *Options
+	manager autocert.Manager
+
+	mu    sync.Mutex
+	noted map[string]time.Time // errors, and when Note was called with each
+}
+
+// New returns the certificates of the options o, which it keeps. It does not ask the authority: a
+// certificate is made at the first connection for its name. The error names a host that no
+// authority gives a certificate for.
+func New(o *Options) (*Certificates, error) {
+	if len(o.Hosts) == 0 {
+		return nil, errors.New("no host to get a certificate for")
+	}
+	for _, h := range o.Hosts {
+		if _, err := netip.ParseAddr(h); err == nil || !strings.Contains(strings.Trim(h, "."), ".") || strings.ContainsAny(h, ":/*@ ") {
+			return nil, fmt.Errorf("%q is not the full name of a host, such as carrel.example.org", h)
+		}
+	}
+	c := &Certificates{options: o, noted: make(map[string]time.Time)}
+	c.manager = autocert.Manager{
+		Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(o.Folder), HostPolicy: autocert.HostWhitelist(o.Hosts...), Email: o.Email,
+		Client: &acme.Client{
+			DirectoryURL: o.Directory, UserAgent: "carrel", HTTPClient: &http.Client{Transport: httpjson.Transport(2), Timeout: timeout},
+		},
+	}
+	return c, nil
+}
+
+// Listen returns a listener that speaks TLS 1.2 or newer over l, for HTTP/2 and HTTP/1.1, and
+// answers the authority's challenges.
+func (c *Certificates) Listen(l net.Listener) net.Listener {
+	settings := c.manager.TLSConfig()
+	settings.MinVersion = tls.VersionTLS12
+	settings.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		cert, err := c.manager.GetCertificate(hello)
+		if err != nil && c.manager.HostPolicy(hello.Context(), hello.ServerName) == nil {
+			c.note(fmt.Errorf("get a certificate for %s: %w", hello.ServerName, err), time.Now())
+		}
+		return cert, err
+	}
+	return tls.NewListener(l, settings)
+}
+
+// note calls Note with an error at the time now, unless it did in the last minute.
+func (c *Certificates) note(err error, now time.Time) {
+	c.mu.Lock()
+	maps.DeleteFunc(c.noted, func(_ string, at time.Time) bool { return now.Sub(at) >= time.Minute })
+	_, known := c.noted[err.Error()]
+	if !known {
+		c.noted[err.Error()] = now
+	}
+	c.mu.Unlock()
+	if !known {
+		c.options.Note(err)
+	}
+}
