@@ -659,7 +659,7 @@ remember a string called last-pager-pass with "2026-05-17T03:08:12+00:00"
 		t.Errorf("failures (-want +got):\n%s\n%v", diff, r.Failures)
 	}
 	var failed *RunError
-	if err := r.Err(); !errors.As(err, &failed) || !strings.HasPrefix(err.Error(), "the contract fails: line ") || !strings.HasSuffix(err.Error(), "(and 3 more)") {
+	if err := r.Err(); !errors.As(err, &failed) || !strings.HasPrefix(err.Error(), "the contract fails in its line ") || !strings.HasSuffix(err.Error(), "(and 3 more)") {
 		t.Errorf("Err() = %v, want an error with the first failure", err)
 	}
 }
@@ -807,7 +807,7 @@ func TestNothingThatChangesFollowsTheEnd(t *testing.T) {
 func TestRunErrorCounts(t *testing.T) {
 	failures := []Failure{{3, FailedBudget, "too much"}, {4, FailedGuard, "not met"}, {5, FailedPin, "out"}}
 	for n, want := range map[int]string{1: "", 2: " (and 1 more)", 3: " (and 2 more)"} {
-		if got := (&RunError{failures[:n]}).Error(); got != "the contract fails: line 3: too much"+want {
+		if got := (&RunError{failures[:n]}).Error(); got != "the contract fails in its line 3: too much"+want {
 			t.Errorf("%d failures: %s", n, got)
 		}
 	}

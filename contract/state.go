@@ -222,7 +222,7 @@ func (s *Contract) add(st *statement) *SyntaxError {
 	b := Bucket(st.name)
 	i := b.index()
 	if !s.declared[i] {
-		return fault(st.column, "a contract of the original pager cannot be continued: begin a new one",
+		return fault(st.column, "no line declares it, so a program without declarations wrote this contract; name a new file instead",
 			"%s is used before it is declared", b)
 	}
 	if old, ok := s.blocks[st.text]; ok {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,6 +44,7 @@ func Main(ctx context.Context, env *job.Env, args []string) (code int) {
 		fail(ctx, j, tolerated.Err)
 		return 0
 	}
+	err = counted(cmd, err)
 	wrong := out.KindOf(err) == out.KindUsage
 	if err != nil && (!j.Started || wrong) {
 		if !wrong || out.HintOf(err) == "" {
@@ -53,6 +55,23 @@ func Main(ctx context.Context, env *job.Env, args []string) (code int) {
 		}
 	}
 	return fail(ctx, j, err)
+}
+
+// counted returns err, or in place of the library's error about the number of arguments one that
+// shows the arguments that cmd takes.
+func counted(cmd *cobra.Command, err error) error {
+	if err == nil || cmd.HasSubCommands() || out.KindOf(err) == out.KindUsage {
+		return err
+	}
+	args := cmd.Flags().Args()
+	if bad := cmd.ValidateArgs(args); bad == nil || bad.Error() != err.Error() {
+		return err
+	}
+	given := strconv.Itoa(len(args)) + " arguments"
+	if len(args) == 1 {
+		given = "1 argument"
+	}
+	return out.Usagef("%s given, but the command is: %s", given, cmd.UseLine())
 }
 
 // completes reports whether the command line comes from a shell that asks for completions.

@@ -65,15 +65,18 @@ func printFloor(j *job.Job, f *api.FloorFigures) {
 	}
 }
 
-// printRefused lists the blocks that may not be discarded.
+// printRefused lists the blocks that may not be discarded, if there are several.
 func printRefused(j *job.Job, refused []pager.Refusal) {
+	if len(refused) == 1 {
+		return // the error has named it
+	}
 	for _, r := range refused {
 		fmt.Fprintf(j.Stderr, "  %s  %s\n", out.Visible(r.Block), out.Visible(r.Reason))
 	}
 }
 
 // printContract prints why a contract was refused: decisions that contradict each other and how
-// to resolve that, or the rules that fail.
+// to resolve that, or the rules that fail, if there are several.
 func printContract(j *job.Job, problem *api.Problem) {
 	p := j.Report()
 	if c := problem.Conflict; c != nil {
@@ -88,8 +91,10 @@ func printContract(j *job.Job, problem *api.Problem) {
 		p.Line("  --on-conflict defer     the new one becomes an open question")
 		p.Line("  --on-conflict comply    the new one is dropped")
 	}
-	for _, f := range problem.Failures {
-		p.Line("  line %d: %s: %s", f.Line, f.Kind, out.Visible(f.Text))
+	if len(problem.Failures) > 1 { // the error has named the first
+		for _, f := range problem.Failures {
+			p.Line("  line %d: %s: %s", f.Line, f.Kind, out.Visible(f.Text))
+		}
 	}
 	j.Warn(p)
 }

@@ -44,6 +44,22 @@ func argumentsOf(use string) (least, most int) {
 	return least, most
 }
 
+// A command that gets a wrong number of arguments says how many those were and which it takes.
+func TestWrongNumbersOfArguments(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"summary merge a", "carrel: 1 argument given, but the command is: carrel summary merge OLD NEW"},
+		{"recall", "carrel: 0 arguments given, but the command is: carrel recall ID"},
+		{"config show a b", "carrel: 2 arguments given, but the command is: carrel config show"},
+		{"ls a", "carrel: 1 argument given, but the command is: carrel ls"},
+		{"nonsense", `carrel: unknown command "nonsense" for "carrel"`},
+	} {
+		env, _, stderr := clitest.Env(t)
+		if code := Main(t.Context(), env, strings.Fields(tt.args)); code != 2 || !strings.HasPrefix(stderr.String(), tt.want) {
+			t.Errorf("carrel %s: exit code %d, %q, want 2, %q", tt.args, code, stderr, tt.want)
+		}
+	}
+}
+
 // Each command accepts the number of arguments that its usage line shows.
 func TestUsageLinesCountArguments(t *testing.T) {
 	env, _, _ := clitest.Env(t)
@@ -209,7 +225,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"bench exam FILE --out DIR", exitPolicy, "there are files in it"},
 		{"bench exam prepare FILE", exitUsage, "bench exam prepare: name a folder with --out"},
 		{"bench exam prepare FILE --out DIR", exitPolicy, "there are files in it"},
-		{"bench exam ask", exitUsage, "accepts 1 arg"},
+		{"bench exam ask", exitUsage, "0 arguments given, but the command is: carrel bench exam ask"},
 		{"bench exam ask DIR", exitNotFound, "no exam was prepared in this folder: key.json is not there"},
 		{"bench exam grade DIR --sheets", exitNotFound, "no exam was prepared in this folder: key.json is not there"},
 		{"-C NEW sessions", exitUsage, "is no folder"},
@@ -282,8 +298,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"import", exitUsage, "import: name files or folders, or give --all"},
 		{"import - --watch", exitUsage, "--watch: standard input cannot be watched"},
 		{"import FILE --watch -n", exitUsage, "--watch and --dry-run: use only one"},
-		{"import FILE --since tomorrow", exitUsage, `--since: "tomorrow" is no date`},
-		{"import FILE --since -1h", exitUsage, `--since: "-1h" is no date`},
+		{"import FILE --since tomorrow", exitUsage, `--since: "tomorrow" is no time`},
+		{"import FILE --since -1h", exitUsage, `--since: "-1h" is no time`},
 		{"intent --score FILE more", exitUsage, "--score: the prompts are in the file; give no other arguments"},
 		{"intent --score FILE -f FILE", exitUsage, "--score: the prompts are in the file"},
 		{"intent --score FILE --keywords", exitUsage, "--score: the prompts are in the file"},

@@ -144,9 +144,37 @@ func (r *reader) fail(path []string, n *unstable.Node, err error) error {
 	at := r.Shape(it.Node().Raw).Start
 	e := &FileError{File: r.path, Line: at.Line, Column: at.Column, Key: dotted(path), Err: err}
 	if errors.Is(err, errUnknown) {
-		e.Hint = "the keys are " + strings.Join(fileKeys(), ", ")
+		e.Hint = near(path)
 	}
 	return e
+}
+
+// near returns a hint for a key that does not exist: the keys of its table, or else those of other
+// tables that have the same last word, or else the tables.
+func near(path []string) string {
+	if len(path) > 2 && path[0] == profileTable {
+		path = path[2:]
+	}
+	var table, same, first []string
+	for _, name := range fileKeys() {
+		words := strings.Split(name, ".")
+		switch {
+		case len(path) > 1 && words[0] == path[0]:
+			table = append(table, name)
+		case words[len(words)-1] == path[len(path)-1]:
+			same = append(same, name)
+		}
+		if !slices.Contains(first, words[0]) {
+			first = append(first, words[0])
+		}
+	}
+	switch {
+	case len(table) > 0:
+		return "the keys of this table are " + strings.Join(table, ", ")
+	case len(same) > 0:
+		return "did you mean " + strings.Join(same, " or ") + "?"
+	}
+	return "settings begin with " + strings.Join(first, ", ") + ": carrel help config"
 }
 
 // section splits a path into the entries that it belongs to and the key within them. It creates a

@@ -112,10 +112,26 @@ func TestParseRefuses(t *testing.T) {
 			if !ok || !strings.HasPrefix(e.Error(), tt.want) {
 				t.Fatalf("parse(%q): %v, want %s", tt.text, err, tt.want)
 			}
-			if listed := strings.Contains(e.Hint, "budget.window"); listed != errors.Is(e, errUnknown) {
+			if hinted := e.Hint != ""; hinted != errors.Is(e, errUnknown) {
 				t.Errorf("hint of %v is %q", e, e.Hint)
 			}
 		})
+	}
+}
+
+// The hint for a key that does not exist names those that may be meant.
+func TestUnknownKeysHaveNear(t *testing.T) {
+	for _, tt := range []struct{ text, want, without string }{
+		{"[budget]\nsize = 1", "the keys of this table are budget.window, ", "server"},
+		{"[profile.a]\nkeep.first = 1", "the keys of this table are keep.last", "budget"},
+		{"window = 1", "did you mean budget.window or generate.window?", "keep"},
+		{"[probing]\nx = 1", "settings begin with store, scope, budget, ", "budget.window"},
+	} {
+		_, err := parse("f", []byte(tt.text))
+		e, ok := errors.AsType[*FileError](err)
+		if !ok || !strings.HasPrefix(e.Hint, tt.want) || strings.Contains(e.Hint, tt.without) {
+			t.Errorf("parse(%q): the hint of %v is not %s", tt.text, err, tt.want)
+		}
 	}
 }
 

@@ -173,6 +173,7 @@ var hints = lazy.Value[map[string]string]{Make: func() map[string]string {
 		"shorter":         "import the whole file, or give --rewind to drop the missing messages from the conversation",
 		"forbidden":       "carrel help config; carrel config show --origin lists the permissions",
 		"unavailable":     "try again when the source can be reached",
+		"gone":            "a purge erased it, and nothing brings it back",
 		"source-gone":     "carrel rm, or put it back where it was",
 		"integrity":       restore,
 		"corrupt":         restore,
