@@ -122,9 +122,9 @@ func (t *tracker) recorded(r record) {
 	t.records = append(slices.DeleteFunc(t.records, func(o record) bool { return o.call == r.call }), r)
 }
 
-// newestRecords returns the newest records as lines, no more than a limited
-// share of the conversation's bytes, and the number of the records that are
-// left out.
+// newestRecords returns the newest records as lines, the newest last, and in more how many older
+// records are left out. The lines have at most leastRecords bytes or, in a long conversation, the
+// conversation's bytes divided by recordShare.
 func (t *tracker) newestRecords() (lines []string, more int) {
 	room := max(leastRecords, t.bytes()/recordShare)
 	for i, r := range slices.Backward(t.records) {

@@ -17,22 +17,23 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A State holds the facts at the end of a conversation that calls and their
-// results show and that nothing later changed.
+// A State says how things stand at the end of a conversation. It has what the calls and their
+// results show, unless a later call undid it. In a long conversation it also has the last words of
+// the user and of the agent.
 type State struct {
 	Folder  string // folder of the project, to which paths are relative, or empty
-	Order   string // the user's last message, if it is not the task and calls followed
-	Said    string // the agent's last message, if it is after Order
+	Order   string // the user's last message, cut; empty in a short conversation, before some calls have followed, and if it is the only message
+	Said    string // the last sentence that the agent wrote since the user's last message; empty in a short conversation and before some calls have followed
 	Tasks   []Task
 	Places  []Place
 	Changed []string // changed files, the last changed at the end
-	Loose   []string // changed files without a later commit
+	Loose   []string // those of Changed that no later commit has
 	Agents  []string // descriptions of running sub-agents
 	Records []string // the newest calls that changed something outside of files, the newest last
 	More    int      // number of such calls before Records
-	Last    Ran      // the last command that failed or did more than show something
-	Failing []Ran    // failed commands that neither ran again nor were followed by a likely fix or a commit, the newest last
-	Runs    []Ran    // the newest command of each group of attempts, the newest last; a failed command stays until a later one of its group has ended
+	Last    Ran      // the last command that failed, or that did not only show something
+	Failing []Ran    // recent failed commands, without Last, that neither ran again nor were followed by a likely fix or a commit; the newest last
+	Runs    []Ran    // the newest run of each command, the newest last; a failed run stays until a later run of the command has ended
 	Blocks  []int    // blocks that the state comes from, ascending
 }
 

@@ -14,14 +14,14 @@ import (
 // Out is the form of a winner that is left out of the context.
 const Out manifest.Form = "out"
 
-// A Winner is a text that ranked high enough to enter a context. Sizes include the lines of its
-// fence.
+// A Winner is a text that ranked high enough to enter a context. [Fit] decides whether it enters
+// whole, in a brief form, or not at all. Sizes include the two lines that [Fence] puts around it.
 type Winner struct {
 	Class  provenance.Class
-	Tokens token.Count // of the whole
+	Tokens token.Count // size of the whole text
 
-	// Brief returns the tokens of the brief form under a limit, or 0 if there
-	// is none. A nil Brief has none.
+	// Brief returns the size of a brief form of the text with at most limit
+	// tokens, or 0 if there is no such form. If Brief is nil, there is none.
 	Brief func(limit token.Count) token.Count
 }
 

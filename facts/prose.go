@@ -66,7 +66,10 @@ var ack = lazy.Words(`yes y yep yeah yup ok okay k sure thanks thank you great p
 	proceed do it that's that correct right sounds looks fine very much awesome excellent lgtm no nope n 👍 all so hi hello for your help
 	a lot bye goodbye stop done`)
 
-// correction adds the sentences of a user message that are corrections or standing orders.
+// correction adds a fact for each sentence of a user message that corrects the agent or gives an
+// order for all that follows, up to maxCorrections. The message is in block i; said is its text and
+// list has its sentences. If only the whole text is a correction and it is short, the whole text is
+// added.
 func (x *extractor) correction(i int, said string, list []sentence) {
 	if x.o.Correction == nil || !x.o.Correction(said) {
 		return

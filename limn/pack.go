@@ -115,7 +115,8 @@ func BuiltinPack(name string) (*Pack, error) {
 	return load()
 }
 
-// builtin loads each built-in pack once, at its first use.
+// builtin has, for the name of each built-in pack, a function that returns the pack. The function
+// loads it once, when it is first called.
 var builtin = lazy.Value[map[string]func() (*Pack, error)]{Make: func() map[string]func() (*Pack, error) {
 	return map[string]func() (*Pack, error){
 		"session":  sync.OnceValues(func() (*Pack, error) { return readPack("session") }),

@@ -60,7 +60,9 @@ func (x packRun) target() (Name, error) {
 	return Name{}, semanticError(e.pos(), "%q writes to a name, and an item has none", x.c.Verb.Word)
 }
 
-// source returns the value that the execution writes.
+// source returns the value that a pack verb gives to its target, which is a name, a list or a
+// field. It is the constant literal_value if the verb has one, and otherwise the value of the
+// argument in its source slot.
 func (x packRun) source() (Value, error) {
 	if text := x.param("literal_value"); text != "" {
 		return String(text), nil

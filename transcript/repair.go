@@ -361,8 +361,8 @@ func (r *repair) adjacent(i, j int) bool {
 	return true
 }
 
-// loose returns entry i without its results, which do not follow their calls. Results that were
-// placed behind their calls are left out, and the others become text.
+// loose returns e, which is entry i, without tool results. It drops the results that were already
+// placed behind their calls, and turns the others into text.
 func (r *repair) loose(i int, e Entry) Entry {
 	role := e.Role
 	if role == RoleTool {

@@ -56,8 +56,8 @@ func (f *First) Bits(reason Reason) []byte {
 	return nil
 }
 
-// Shortlist returns the candidates for the second pass, in the order of
-// Admitted.
+// Shortlist returns the candidates that [Policy.Second] scores. They are the first ones in
+// f.Admitted.
 func (f *First) Shortlist() []Candidate { return f.Admitted[:f.deep:f.deep] }
 
 // First makes the first pass over t at the time now. hits are the rows with

@@ -260,7 +260,9 @@ func (t *trial) check(ctx context.Context, res *carrel.CompressResult) error {
 	return t.vanished(ctx, res)
 }
 
-// window checks that the window is valid and has the required texts.
+// window checks that the session can be exported, and that its window has the first task and all
+// corrections of the user whole. If a check fails, window calls t.fail and returns nil. It returns
+// an error only if it could not check.
 func (t *trial) window(ctx context.Context) error {
 	out, err := t.engine.Export(ctx, scope, &carrel.ExportRequest{Session: t.session, To: "openai"})
 	if err != nil {

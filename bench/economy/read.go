@@ -124,8 +124,8 @@ func newConversation(id, family string, msgs []retention.Message) *conversation 
 	return c
 }
 
-// link returns a message as the model of the provider's cache needs it: a digest and a
-// size.
+// link returns what package economy needs of m to simulate the provider's cache: a digest of the
+// content of m, and its estimated size in tokens.
 func link(m *retention.Message) economy.Link {
 	parts := []string{string(m.Role), m.CallID, m.Text}
 	for _, k := range m.Calls {

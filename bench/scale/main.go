@@ -41,11 +41,11 @@ type arrangement struct {
 
 var arrangements = []arrangement{{"sqlite", 1, false}, {"postgres, 1 node", 1, true}, {"postgres, 3 nodes", 3, true}}
 
-// A figure has the means for one operation of a kind, and the median of its duration.
+// A figure says what one operation of a kind costs. All fields are averages, except median.
 type figure struct {
 	node, database time.Duration // processor time
-	trips          float64
-	median         time.Duration
+	trips          float64       // round trips to the database
+	median         time.Duration // of the durations
 }
 
 func main() {

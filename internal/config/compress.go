@@ -19,8 +19,8 @@ func StrategyWords() []string {
 	return words
 }
 
-// ProbeMin returns the share of probes that must be answered, or nil if only the built-in value
-// is set.
+// ProbeMin returns the setting probes.accept, the share of probes that must be answered. It returns
+// nil if the setting has its built-in value because nobody set it.
 func (s *Settings) ProbeMin() *ratio.Ratio {
 	v := s.value("probes.accept")
 	least, ok := v.Value.(ratio.Ratio)

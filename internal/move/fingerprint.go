@@ -331,14 +331,14 @@ func (f *fingerprint) indexed(s store.Database) error {
 	return nil
 }
 
-// inBatches divides the list all into consecutive parts and yields them. A part has at most
-// wordsAtOnce blocks together, or is a single element. The function blocks returns how many
-// blocks an element has.
+// inBatches divides the list all into consecutive parts and yields them. The function blocks
+// returns how many blocks an element has. The elements of a part have at most blocksAtOnce blocks in
+// total; an element with more is a part by itself.
 func inBatches[T any](all []T, blocks func(T) int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		from, size := 0, 0
 		for i, v := range all {
-			if size += blocks(v) + 1; size > wordsAtOnce && i > from {
+			if size += blocks(v) + 1; size > blocksAtOnce && i > from {
 				if !yield(all[from:i]) {
 					return
 				}

@@ -200,8 +200,8 @@ type survey struct {
 	gone map[store.CellID]bool // purged cells
 }
 
-// wordsAtOnce is the number of blocks whose words are read at a time.
-const wordsAtOnce = 20_000
+// blocksAtOnce is the number of blocks whose words are read at a time.
+const blocksAtOnce = 20_000
 
 // look reads a whole scope. It checks each text against its commitment.
 func look(ctx context.Context, s store.Database, scope governance.Scope) (*survey, error) {

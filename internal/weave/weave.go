@@ -11,11 +11,11 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// A Call is a call of the proxy's tool, which the client does not see.
+// A Call is a call of the tool that the proxy adds to a request. The client does not see the call.
 type Call struct {
 	ID     string
 	Input  string // the arguments as the model wrote them; a JSON object if they are valid
-	Behind string // id of the last call for the client before it in the same reply, or empty
+	Behind string // id of the last call in the same reply, before this one, that the client sees; or empty
 }
 
 // A Round has the content of one answer of the provider.

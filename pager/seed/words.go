@@ -25,8 +25,8 @@ var fold = func() (t [256]byte) {
 	return t
 }()
 
-// depth is the number of letters at the beginning of a keyword that the filter of a [matcher]
-// looks at.
+// depth is how many letters the filter of a [matcher] compares. They are the first letters of a
+// keyword.
 const depth = 7
 
 // A matcher counts which keywords occur in texts. It is made for one goroutine.

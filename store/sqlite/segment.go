@@ -397,8 +397,8 @@ func (w *writer) mergeSegments(scope governance.Scope, replaced bool) error {
 	return w.sweepSegments(scope, nil)
 }
 
-// sweepSegments removes the given docs and all dead docs from the segments of a scope. It rewrites
-// each segment that has one of them.
+// sweepSegments removes docs, and all dead docs, from the segments of a scope. A doc is dead if its
+// block was replaced. Only segments that contain a doc to remove are rewritten.
 func (w *writer) sweepSegments(scope governance.Scope, docs []int64) error {
 	gone, err := goneDocs(w.each, scope)
 	if err != nil {

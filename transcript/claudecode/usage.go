@@ -51,12 +51,13 @@ func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 	return m.all
 }
 
-// A meter reads the rows of a session in their order.
+// A meter collects the receipts of a session: how many tokens each call of the model used. It reads
+// the rows of the session in their order.
 type meter struct {
-	all   []transcript.Receipt
-	calls map[string]int // indexes in all, by message id
-	at    map[string]int // indexes in seen, by uuid
-	seen  []place
+	all   []transcript.Receipt // so far
+	calls map[string]int       // indexes in all, by message id
+	at    map[string]int       // indexes in seen, by uuid
+	seen  []place              // places of the rows so far
 }
 
 // A place is the position of a row in the conversation.

@@ -196,7 +196,9 @@ func (it *item) brokenCall() string {
 	return "R1" // no output has the type that the call requires
 }
 
-// brokenID returns the number of the rule that the id of an item breaks.
+// brokenID returns the rule for which the id of an item is left out: R4 or R5 if the id breaks it,
+// and otherwise R3. It does not check R3, and never returns "": call it only for an id that is left
+// out.
 func (it *item) brokenID() string {
 	switch {
 	case it.oddID():

@@ -84,7 +84,7 @@ func (f *fitted) inHead(i int) bool {
 		f.parts[i].kind == manifest.KindNotice && i+1 < len(f.parts) && f.parts[i+1].kind == manifest.KindPin
 }
 
-// plain encodes a context as text.
+// plain encodes the context f in the format "text".
 func plain(f *fitted) *encoded {
 	var b bytes.Buffer
 	out := &encoded{losses: f.losses}

@@ -91,7 +91,8 @@ func (e *Desk) AnyHead(ctx context.Context, scope governance.Scope, id transcrip
 	return head, err
 }
 
-// Head returns the head of a session that is in use.
+// Head returns the summary record of the session id. It fails with a [*RetiredError] if the session
+// was removed or purged.
 func (e *Desk) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
 	head, err := e.AnyHead(ctx, scope, id)
 	if err == nil {

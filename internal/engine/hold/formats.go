@@ -113,9 +113,9 @@ func Encode(f transcript.Format, w *transcript.Window) (*transcript.Encoded, err
 	return out, nil
 }
 
-// RemainingViolations returns the violations that remain when the client goes on with a conversation. It
-// drops rule A12, a conversation that ends in a reply: the user's next message follows the reply,
-// so that the model is never asked to continue it.
+// RemainingViolations returns the violations that still matter if the client continues the
+// conversation. It leaves out violations of rule A12, which forbids a reply at the end: when the
+// client continues, the user's next message follows that reply.
 func RemainingViolations(violations []transcript.Violation) []transcript.Violation {
 	return slices.DeleteFunc(slices.Clone(violations), func(v transcript.Violation) bool { return v.Rule == "A12" })
 }

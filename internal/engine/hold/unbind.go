@@ -41,9 +41,9 @@ func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []tra
 	return losses
 }
 
-// binds reports whether the format can carry thinking, and the model of the session may bind it,
-// that is, sign it together with the text before it. A format that cannot carry thinking reports by
-// itself what it leaves out.
+// binds reports whether the signatures of the thinking in s may cover the text before it, when s is
+// written in the given format. It returns false if the format cannot carry the thinking of s: the
+// encoder of such a format leaves the thinking out and reports that.
 func binds(s *transcript.Session, format string) bool {
 	switch {
 	case format == "openai" || isGemini(format) || isGemini(s.Format) || hasItems(format) != hasItems(s.Format):

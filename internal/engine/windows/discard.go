@@ -31,7 +31,8 @@ type discarded struct {
 	Discards []pager.Discard `json:"discards"`
 }
 
-// Discard takes blocks out of the window of a session.
+// Discard takes blocks out of the window of a session: the blocks that req names or, if req.Auto is
+// set, blocks that Discard chooses. The store keeps them, so they can be recalled.
 func (e *Windows) Discard(ctx context.Context, scope governance.Scope, req *api.DiscardRequest) (_ *api.DiscardResult, err error) {
 	r := *req
 	where := "discard"

@@ -32,7 +32,7 @@ var conversations = []check{
 	{"Nothing of one scope is in another", scopesAreApart},
 }
 
-// load imports the conversation of [talk] in a form.
+// load writes the conversation of [talk] in the format of f, and imports it.
 func (w *world) load(f form) *carrel.ImportResult {
 	w.Helper()
 	return try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: f.file, Data: f.write(talk())})).must(w)

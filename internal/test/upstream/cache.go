@@ -55,8 +55,8 @@ func newMemory() *memory {
 	return &memory{entries: make(map[entry]stay), sessions: make(map[string][]chain)}
 }
 
-// lookBack is the number of units at which the service looks for an entry of the cache: the
-// unit with the cache mark and the units before it.
+// lookBack is how many units the service checks for a cached prefix that ends there. It begins at
+// the unit with the cache mark, which counts, and goes back.
 const lookBack = 20
 
 // use stores the prefixes that a request writes to the cache. It returns the numbers of tokens

@@ -112,8 +112,8 @@ func namesOf(tool object) []object {
 	return all
 }
 
-// plainItem returns an item in the form for the cache and the binding of reasoning: without
-// fields that a client may leave out, and with content as a list.
+// plainItem returns an item without the fields that a client may leave out, and with the content of
+// a message as a list. The cache, and the check of signed reasoning, compare items in this form.
 func plainItem(item object) object {
 	plain := make(object)
 	for k, v := range item {
