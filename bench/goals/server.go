@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -28,6 +29,10 @@ type figures struct {
 	P99  float64 `json:"p99_ms"`
 }
 
+// unlimited are settings without limits of requests, which the earlier build does not have: all
+// clients have one credential and one address.
+const unlimited = "server.limits.credential_rate = 0\nserver.limits.address_rate = 0\n"
+
 // serversUnder runs bench/load against the servers of both builds, each time over a new store. The
 // function cost computes the cost of a server from the figures.
 func serversUnder(cost func(*figures) float64) func(context.Context, *bench, string) (sides, error) {
@@ -40,34 +45,40 @@ func serversUnder(cost func(*figures) float64) func(context.Context, *bench, str
 		if out, err := exec.CommandContext(ctx, "go", "build", "-o", load, "./bench/load").CombinedOutput(); err != nil {
 			return sides{}, fmt.Errorf("go build: %w: %s", err, out)
 		}
-		under := func(program string) side {
+		settings := filepath.Join(dir, "unlimited.toml")
+		if err := os.WriteFile(settings, []byte(unlimited), 0o600); err != nil {
+			return sides{}, err
+		}
+		under := func(program string, flags ...string) side {
 			return func(ctx context.Context) (float64, error) {
-				f, err := underLoad(ctx, load, program)
+				f, err := underLoad(ctx, load, program, flags)
 				if err != nil {
 					return 0, err
 				}
 				return cost(f), nil
 			}
 		}
-		return sides{ours: under(ours), other: under(other)}, nil
+		return sides{ours: under(ours, "-c", settings), other: under(other)}, nil
 	}
 }
 
-// underLoad runs a server over a new store during a load, and returns the figures.
-func underLoad(ctx context.Context, load, program string) (_ *figures, err error) {
+// underLoad runs a server, with the given flags, over a new store during a load, and returns the
+// figures.
+func underLoad(ctx context.Context, load, program string, flags []string) (_ *figures, err error) {
 	dir, err := os.MkdirTemp("", "carrel-goals-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	env := append(os.Environ(), "CARREL_STORE="+filepath.Join(dir, "carrel.db"))
-	credential := exec.CommandContext(ctx, program, "credential", "create", "--actor", "load", "--for", "bench/load", "--allow", "read,write,observe")
+	// Both builds know the command by the word "token".
+	credential := exec.CommandContext(ctx, program, "token", "create", "--actor", "load", "--for", "bench/load", "--allow", "read,write,observe")
 	credential.Env = env
 	text, err := credential.Output()
 	if err != nil {
-		return nil, fmt.Errorf("carrel credential create: %w", err)
+		return nil, fmt.Errorf("carrel token create: %w", err)
 	}
-	serve := exec.CommandContext(ctx, program, "serve", "--listen", "127.0.0.1:0")
+	serve := exec.CommandContext(ctx, program, slices.Concat(flags, []string{"serve", "--listen", "127.0.0.1:0"})...)
 	serve.Env = env
 	url, err := begin(serve)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func (w *worker) appendShared(ctx context.Context) {
 		for {
 			_, err := w.client.Append(ctx, w.scope, &carrel.AppendRequest{Session: w.shared.id, Messages: []json.RawMessage{raw}})
 			switch {
-			case errors.Is(err, store.ErrConflict):
+			case conflicts(err):
 				w.tally.conflicts++
 				continue
 			case err == nil:
@@ -199,4 +200,10 @@ func (w *worker) assemble(ctx context.Context) {
 		w.contexts[res.Manifest] = digest.Of(res.Data)
 		return nil
 	})
+}
+
+// conflicts reports whether err is a conflict of a server, also of one that has another name for it.
+func conflicts(err error) bool {
+	e, ok := errors.AsType[*client.Error](err)
+	return errors.Is(err, store.ErrConflict) || ok && e.Problem.Status == http.StatusConflict
 }
