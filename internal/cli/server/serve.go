@@ -58,6 +58,21 @@ away from it.`,
 			return j.With(ctx, true, func(a *job.Access) error { return serveHTTP(ctx, j, a, cmd, &fl) })
 		},
 	}
+	fl.register(cmd)
+	return cmd
+}
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	listen, cert, key  string
+	remote, mcp, proxy bool
+	console, write     bool
+	hosts, acme        []string
+	drain              time.Duration
+}
+
+// register adds the flags of serve.
+func (fl *serveFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; by default the one in the settings, or else 127.0.0.1:7717. Port 0 takes a free port")
 	f.StringVar(&fl.cert, "tls-cert", "", "speak HTTPS with the certificate in `file`, which is read again when it changes")
@@ -70,16 +85,6 @@ away from it.`,
 	f.BoolVar(&fl.write, "allow-write", false, "let people pin, undo and review on the pages of the console")
 	f.DurationVar(&fl.drain, "drain", 0, "when told to end, answer for a `duration` such as 10s as before, while /readyz says that the server is about to end")
 	f.BoolVar(&fl.proxy, "proxy", false, "also run the proxy for calls to models, at proxy.listen: carrel help proxy")
-	return cmd
-}
-
-// serveFlags are the flags of serve.
-type serveFlags struct {
-	listen, cert, key  string
-	remote, mcp, proxy bool
-	console, write     bool
-	hosts, acme        []string
-	drain              time.Duration
 }
 
 // drained returns a context that ends the duration d after ctx, with the same cause. When ctx ends,

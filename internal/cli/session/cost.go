@@ -69,7 +69,7 @@ cost.`,
 				}
 			}
 			res, err := a.Cost(cmd.Context(), a.Scope, req)
-			if req.Session == "" && errors.Is(err, store.ErrNotFound) {
+			if errors.Is(err, store.ErrNotFound) {
 				return out.Hinted(err, "carrel import --all, or carrel import FILE")
 			}
 			if err != nil {
