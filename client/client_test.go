@@ -223,6 +223,14 @@ func TestRequestsAreAsTheTableHasThem(t *testing.T) {
 			received{Method: "POST", URI: "/v1/undo", Body: `{"op":"op_1"}`},
 		},
 		{
+			"a file is the body as it is, and the fields on both sides of it are in the query",
+			func(ctx context.Context, c *Client) error {
+				_, err := c.Import(ctx, scope, &api.ImportRequest{Name: "a b", Data: []byte("{\n\x00"), DryRun: true})
+				return err
+			},
+			received{Method: "POST", URI: "/v1/sessions?dry_run=true&name=a+b", Body: "{\n\x00"},
+		},
+		{
 			"no request is an empty one",
 			func(ctx context.Context, c *Client) error { _, err := c.Undo(ctx, scope, nil); return err },
 			received{Method: "POST", URI: "/v1/undo", Body: `{}`},

@@ -282,7 +282,7 @@ func (x *extractor) read(i int, c transcript.ToolCall, r transcript.ToolResult, 
 		return
 	}
 	switch {
-	case ok && r.Error:
+	case r.Error:
 		f.Status = StatusFailed
 		f.Text = failureOf(text)
 	case ok && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")):
