@@ -169,7 +169,11 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 		for _, k := range r.Reasons {
 			p.Fields([]any{"reason", managedWord(k.Managed), k.Calls, k.Reason})
 		}
-		p.Fields([]any{"gaps", r.Gaps}, []any{"cost", r.Total.Cost.String(), r.Total.Unpriced})
+		cost := r.Total.Cost.String()
+		if priced(&r.Total) == 0 {
+			cost = "–"
+		}
+		p.Fields([]any{"gaps", r.Gaps}, []any{"cost", cost, r.Total.Unpriced})
 		if w := &r.Would; w.Managed != nil {
 			p.Fields([]any{"would", w.Sessions, w.Calls, w.Missing, w.Came, w.Tokens, w.Cost.String(), w.Managed.Least.String(), w.Managed.Most.String()})
 		}
@@ -216,14 +220,19 @@ func missingEstimates(w *api.UnmanagedTally) string {
 	return fmt.Sprintf(" (no estimate for %s)", out.Count(w.Missing, "other call"))
 }
 
+// priced returns the number of calls whose price is known.
+func priced(t *carrel.CallTally) int {
+	n := -t.Unpriced
+	for i := range t.Models {
+		n += t.Models[i].Calls
+	}
+	return n
+}
+
 // costOf returns the cost of calls, as far as their prices are known.
 func costOf(t *carrel.CallTally) string {
-	priced := -t.Unpriced
-	for i := range t.Models {
-		priced += t.Models[i].Calls
-	}
 	switch {
-	case priced == 0:
+	case priced(t) == 0:
 		return "no price is known for the models: carrel help config"
 	case t.Unpriced > 0:
 		return fmt.Sprintf("%s at list prices, without %s of models that have none", t.Cost, out.Count(t.Unpriced, "call"))

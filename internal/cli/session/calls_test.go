@@ -33,6 +33,15 @@ func TestCallsArePrinted(t *testing.T) {
 				"call_2  0 min   s        m      overloaded 429      1  9,000  4,000       0  0%         0         head\n" +
 				"call_1  30 min           m      done                0     90     90   4,000  73%       20  2,000  holdout; would: same …\n",
 		},
+		{
+			Name: "a report without prices", Print: func(p *out.Page) {
+				all := carrel.CallTally{Sessions: 1, Calls: 2, Done: 2, Unpriced: 2, Models: []api.ModelTally{{Model: "m", Calls: 2}}}
+				printCallReport(p, &carrel.ReportResult{First: at, Last: at, Total: all})
+			},
+			Pipe: "managed\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\nheld out\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n" +
+				"others\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\nall\t1\t2\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n" +
+				"gaps\t0\ncost\t–\t2\n",
+		},
 		{Name: "no calls", Print: func(p *out.Page) { printCalls(p, nil, at) }, TTY: "no calls are recorded\n"},
 		{Name: "a report of none", Print: func(p *out.Page) { printCallReport(p, &carrel.ReportResult{Gaps: 2}) }, TTY: "no calls are recorded\n2 calls passed without a record\n"},
 		{
