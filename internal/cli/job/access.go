@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
@@ -103,7 +104,8 @@ func (j *Job) EngineOptions() (*carrel.Options, error) {
 	return o, release()
 }
 
-// A dryRunStore is a store that checks writes but stores nothing, for dry runs.
+// A dryRunStore is a store that checks writes but stores nothing, for dry runs. It implements all
+// methods of a store that write, except Backup.
 type dryRunStore struct{ store.Store }
 
 // Update implements [store.Artifacts].
@@ -119,6 +121,32 @@ func (s dryRunStore) Update(ctx context.Context, scope governance.Scope, u *stor
 func (s dryRunStore) Apply(_ context.Context, _ governance.Scope, _ transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
 	return at + 1, c.Validate()
 }
+
+// Record implements [store.Calls].
+func (s dryRunStore) Record(_ context.Context, _ governance.Scope, calls []store.Call) error {
+	return store.ValidateCalls(calls)
+}
+
+// BeginJob implements [store.Jobs]. It returns the job that another process has left, or else j.
+func (s dryRunStore) BeginJob(ctx context.Context, j *store.Job, _ time.Duration) (*store.Job, error) {
+	open, err := s.OpenJobs(ctx, j.Scope)
+	if err != nil {
+		return nil, err
+	}
+	begun := *j
+	for i := range open {
+		if open[i].Name == j.Name {
+			begun.Actor, begun.Data = open[i].Actor, open[i].Data
+		}
+	}
+	return &begun, nil
+}
+
+// KeepJob implements [store.Jobs].
+func (dryRunStore) KeepJob(context.Context, *store.Job, time.Duration) error { return nil }
+
+// EndJob implements [store.Jobs].
+func (dryRunStore) EndJob(context.Context, *store.Job) error { return nil }
 
 // DryRun returns an engine with the options of a.Engine, but over a store that writes nothing. If c
 // is not nil, the engine counts tokens with c.

@@ -4,15 +4,21 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -30,6 +36,80 @@ func TestRehearsalValidates(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "has no id") {
 		t.Errorf("an update without an entry: %v", err)
+	}
+}
+
+// A readOnlyStore is a store that panics if a method is called that writes.
+type readOnlyStore struct{ store.Store }
+
+func (readOnlyStore) Apply(context.Context, governance.Scope, transcript.SessionID, store.Revision, *store.Change) (store.Revision, error) {
+	panic("Apply")
+}
+
+func (readOnlyStore) Update(context.Context, governance.Scope, *store.Update) (store.Version, error) {
+	panic("Update")
+}
+
+func (readOnlyStore) BeginJob(context.Context, *store.Job, time.Duration) (*store.Job, error) {
+	panic("BeginJob")
+}
+
+func (readOnlyStore) Record(context.Context, governance.Scope, []store.Call) error { panic("Record") }
+func (readOnlyStore) KeepJob(context.Context, *store.Job, time.Duration) error     { panic("KeepJob") }
+func (readOnlyStore) EndJob(context.Context, *store.Job) error                     { panic("EndJob") }
+
+// A dry run of a purge neither begins a job, which another process would finish, nor takes over the
+// job that a process has left.
+func TestDryRunsWriteNothing(t *testing.T) {
+	const scope = governance.DefaultScope
+	m := memory.New()
+	e, err := carrel.New(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &carrel.ImportRequest{Name: "s1.json", Data: []byte(`{"messages":[{"role":"user","content":"Keep the heron."}]}`)}
+	imported, err := e.Import(t.Context(), scope, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := &store.Job{Scope: scope, Name: "purge session " + string(imported.Session), Mark: "dead", Data: []byte(`{}`)}
+	dryRun := &Access{Store: readOnlyStore{m}, Opts: &carrel.Options{}}
+	for _, prepare := range []func(){
+		func() {},
+		func() {
+			if _, err := m.BeginJob(t.Context(), left, 0); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		prepare()
+		trial, err := dryRun.DryRun(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := m.OpenJobs(t.Context(), scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := trial.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: imported.Session}); err != nil || res.Cells == 0 {
+			t.Errorf("the dry run: %+v, %v", res, err)
+		}
+		after, err := m.OpenJobs(t.Context(), scope)
+		if diff := cmp.Diff(before, after); err != nil || diff != "" {
+			t.Errorf("jobs, %v (-before +after):\n%s", err, diff)
+		}
+	}
+}
+
+// Who adds a method to a store decides whether a dry run may call it.
+func TestDryRunStoreHasAllMethodsThatWrite(t *testing.T) {
+	reads := strings.Fields("Artifacts Block Blocks Brought Calls Cells Check Derived Entries Find Head Heads Hits Info Items Log Manifest Manifests Numbered OpenJobs Pick Postings Rewrites Scopes Sources Statements Users Version")
+	writes := strings.Fields("Apply Backup BeginJob Close EndJob KeepJob Record Update")
+	kind := reflect.TypeFor[store.Store]()
+	for i := range kind.NumMethod() {
+		if name := kind.Method(i).Name; !slices.Contains(reads, name) && !slices.Contains(writes, name) {
+			t.Errorf("%s is a new method of a store: list it, and if it writes, let dryRunStore implement it", name)
+		}
 	}
 }
 
