@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/contract"
@@ -187,10 +188,25 @@ type Contradicting struct {
 	Value    string        `json:"value"`
 }
 
+// detail returns the text of err. If the cause follows the kind's sentinel, and the sentinel adds
+// nothing to it, detail leaves out the text of the sentinel: the title says the same.
+func (k *Kind) detail(err error) string {
+	s := err.Error()
+	switch k.Is {
+	case ErrRequest, ErrPolicy, store.ErrNotFound, ErrFormat:
+	default:
+		return s
+	}
+	if before, cause, ok := strings.Cut(s, k.Is.Error()+": "); ok && (before == "" || strings.HasSuffix(before, " ")) && cause != "" {
+		return before + cause
+	}
+	return s
+}
+
 // NewProblem returns err as a Problem, with the details of its typed errors.
 func NewProblem(err error) *Problem {
 	kind := KindOf(err)
-	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: err.Error(), Hint: kind.next(), About: SubjectOf(err)}
+	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: kind.detail(err), Hint: kind.next(), About: SubjectOf(err)}
 	if e, ok := FloorOf(err); ok {
 		p.Floor = newFloor(e)
 	}
