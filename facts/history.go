@@ -158,7 +158,9 @@ func (h *history) message(block, k int) {
 	}
 }
 
-// call returns the source of a call's arguments, and the source and file of its result.
+// call returns the kinds of the texts of the call c: the source that its arguments have, such as
+// sourceEdit, and the source that its result will have. With the latter it returns the short path
+// of the only file that the call reads or changes, or "" if there is no such file.
 func (h *history) call(c transcript.ToolCall) (source, call) {
 	kit := h.tools.of(c)
 	switch kit.class {

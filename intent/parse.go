@@ -58,7 +58,7 @@ func parseError(err error) error {
 	return err
 }
 
-// A parser reads the parts of intents and of cases.
+// A parser reads an intent for [Parse], or a list of cases for [ParseCases], from the JSON in data.
 type parser struct {
 	*rawjson.Reader
 

@@ -360,15 +360,14 @@ func (e *DiscardError) Error() string {
 	return fmt.Sprintf("%d of %d blocks may not be %s: %s", len(e.Refused), e.Named, done, strings.Join(parts, "; "))
 }
 
-// PlanDiscard returns the plan of a discard. Named blocks leave all or not at
-// all: it fails with a [*DiscardError] if a rule keeps one, if one is not in
-// the window or is named twice, or if the window would fall below the floor.
-//
-// An automatic discard takes blocks until the window is no larger than its
-// target, and skips blocks that would take it below the floor. The order is
-// by [Disposal], stale reads first; then older blocks, larger ones, and lower
-// ids. If the target cannot be reached, it takes every block that may leave.
-// It fails with a [*DiscardError] if the target is below the floor.
+// PlanDiscard returns the plan of a discard. Without r.Auto, the plan takes all blocks in r.IDs.
+// PlanDiscard fails with a [*DiscardError] if a rule keeps one of them, if one has no disposal, is
+// not in the window or is named twice, or if the window without them would be smaller than r.Floor.
+// With r.Auto, the plan takes blocks until the window is no larger than r.Target. It skips each
+// block without which the window would be smaller than r.Floor. It takes blocks by
+// [Disposal.Priority]; of one disposal it takes stale blocks first, then older blocks, then larger
+// ones, then those with the lower id. If the target cannot be reached, it takes every block that
+// may leave. PlanDiscard fails with a [*DiscardError] if r.Target is below r.Floor.
 func PlanDiscard(r *DiscardRequest) (*DiscardPlan, error) {
 	d := newDiscarding(r)
 	if r.Auto {

@@ -108,9 +108,11 @@ func withBase(path string, data []byte, most int) ([]byte, error) {
 	return bytes.Join([][]byte{data[:first], whole, data[first:]}, nil), nil
 }
 
-// find returns the path of the file that has the base, and the bytes of the base, or "" and
-// nil. It looks in the folder of path and in Codex's folder of sessions. If a thread has
-// several files, find returns the newest one that fits.
+// find returns the path of a file of the thread b.thread that has the base, and the bytes of the
+// base. If there is no such file, it returns "" and nil. It looks first in the folder of path. If
+// path is in Codex's folder sessions or archived_sessions, it looks then in sessions, and last in
+// archived_sessions. In each of these places it tries the newest file first. It skips the file at
+// path itself.
 func (b *base) find(path string) (string, []byte, error) {
 	folders := []string{filepath.Dir(path)}
 	for dir := folders[0]; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

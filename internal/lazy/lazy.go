@@ -39,7 +39,8 @@ func (v *Value[T]) Get() T {
 	return v.made()
 }
 
-// A Reading holds the result of Read for Text.
+// A Reading creates a value on first use. The first call of Get calls Read with Text, and every
+// call of Get returns the result.
 type Reading[T any] struct {
 	Text string
 	Read func(text string) T

@@ -237,8 +237,9 @@ func (f *fingerprint) calls() error {
 	return nil
 }
 
-// lineage adds the cells to which records refer, and the cells derived from them,
-// by id, with their commitments and their sources.
+// lineage adds cells to the hash: those in f.cells, to which records refer, and all that were
+// derived from these. It first adds the commitment of each cell, and then the edges from each cell
+// to its sources. The order is that of the ids of the cells.
 func (f *fingerprint) lineage() error {
 	ids := slices.Sorted(maps.Keys(f.cells))
 	derived, err := f.s.Derived(f.ctx, f.scope, ids)

@@ -165,7 +165,9 @@ func NewDesk(name, format string, data []byte, m *facts.Model, p *account.Prior)
 	return &Desk{Stays: int(all.Fixed.Tokens + all.System.Tokens), engine: e, session: in.Session}, nil
 }
 
-// Whole returns the conversation as a request of Chat Completions.
+// Whole returns the present window of the conversation as the body of a request of Chat
+// Completions. [Desk.Window] undoes its compression, so between calls of it the window is the whole
+// conversation.
 func (d *Desk) Whole() ([]byte, error) {
 	out, err := d.engine.Export(context.Background(), scope, &carrel.ExportRequest{Session: d.session, To: "openai"})
 	if err != nil {

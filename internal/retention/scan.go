@@ -113,7 +113,8 @@ func (s *scanner) runs(from, to int, in *set, f func(from, to int)) {
 	}
 }
 
-// name finds the mentions in a run of letters, digits and _ . / - @, such as a path or an address.
+// name adds the mentions in s.text[from:to] to s.mentions. That part of the text may be a path, an
+// address or a word: it has only ASCII letters, digits and the characters "_./-@".
 func (s *scanner) name(from, to int) {
 	w := strings.TrimLeft(s.text[from:to], ".-/@")
 	from = to - len(w)

@@ -88,7 +88,8 @@ func indexes(needs []Need) map[name]int {
 // before returns the hash of an identifier and the word before it.
 func (m *mention) before() name { return mix(m.left, m.id, 1) }
 
-// behind returns the hash of an identifier and the word behind it.
+// behind returns a single hash for two words together: the identifier m and the word that follows
+// it on the same line.
 func (m *mention) behind() name { return mix(m.id, m.right, 2) }
 
 func mix(a, b, c name) name {

@@ -109,8 +109,9 @@ func list(values [][]byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
 }
 
-// sum adds two values of a usage. It adds numbers, joins arrays, and adds objects member
-// by member. If the values are of other or different types, it returns b.
+// sum adds the values a and b of a usage. It adds numbers, joins arrays, and adds objects member by
+// member. If a or b is missing or null, it returns the other one. If they are of other or different
+// types, it returns b.
 func sum(a, b []byte) []byte {
 	if len(a) == 0 || string(a) == "null" {
 		return b
@@ -121,7 +122,11 @@ func sum(a, b []byte) []byte {
 	if n, m := number(a), number(b); n >= 0 && m >= 0 {
 		return strconv.AppendInt(nil, int64(n)+int64(m), 10)
 	}
+	x, errX := strconv.ParseFloat(string(a), 64)
+	y, errY := strconv.ParseFloat(string(b), 64)
 	switch {
+	case errX == nil && errY == nil: // costs, of some gateways
+		return strconv.AppendFloat(nil, x+y, 'f', -1, 64)
 	case a[0] == '[' && b[0] == '[':
 		return list(append(elements(a), elements(b)...))
 	case a[0] == '{' && b[0] == '{':

@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// responses reads answers of the Responses API.
+// responses reads answers of the Responses API, one in each round, and combines them into one
+// answer for the client.
 type responses struct {
 	w      *Weaver
 	head   []byte      // id of the first round's answer
 	time   []byte      // time of creation of the first round's answer
-	base   int         // number of items that the client got from earlier rounds
-	shown  int         // number of items that the client got from this round
+	base   int         // number of items that the client got in earlier rounds
+	shown  int         // number of items that the client got in this round
 	at     map[int]int // index of an item for the client, by its index in the round; -1 if the client does not get it
 	number int         // sequence number of the next event for the client
-	last   *event      // the event that ends the answer, which is held back
-	bodies [][]byte
+	last   *event      // the event that ends the round's answer; the client gets only that of the last round
+	bodies [][]byte    // the answers that are no streams, one for each round
 }
 
 func (p *responses) event(e *event) (out []byte, over bool) {

@@ -66,8 +66,10 @@ type Options struct {
 // NoRetries is the [Options.Retries] that sends each request once.
 const NoRetries = httpjson.NoRetries
 
-// open returns baseURL without a slash at its end, and a client for that address with the
-// settings of o and h.
+// open returns baseURL in canonical form, which ends in "/v1", and a client. The client has the
+// settings of o, and the settings Authorize, Idle and NoStream of h. If o.Timeout or o.MaxReply is
+// 0, the client has timeout or maxReply instead. open only checks o.Key; h.Authorize must send it.
+// open fails if baseURL, the key or a setting is invalid, or if model is empty.
 func (o *Options) open(baseURL, model string, h httpjson.Options, timeout time.Duration, maxReply int64) (string, *httpjson.Client, error) {
 	h.Errors = sentinels
 	h.Timeout, h.Retries, h.MaxReply = o.Timeout, o.Retries, o.MaxReply

@@ -100,8 +100,11 @@ func discardReply(res *carrel.DiscardResult, note string) *reply[discardResult] 
 	return &reply[discardResult]{text: []string{text}, out: out}
 }
 
-// instead adds to a refusal the messages that may be discarded in place of the refused ones,
-// in the order of discard, until the window is at the floor.
+// instead returns the error refusal with a hint that names messages of the session id which may be
+// discarded. These are the first messages, at most ten, that an automatic discard down to the floor
+// would take. If that discard takes none or fails, the hint says that nothing may be discarded. If
+// refusal is not the refusal of a discard, or the messages cannot be read, instead returns refusal
+// unchanged.
 func (c *call) instead(ctx context.Context, id transcript.SessionID, refusal error) error {
 	if _, ok := carrel.Refused(refusal); !ok {
 		return refusal

@@ -54,10 +54,11 @@ func newRoute[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]
 	return rt
 }
 
-// handleWrite makes the route of an operation that writes. If a request has an idempotency key, its
-// result is kept after the function bare has removed the content from it. When a request with the
-// same key comes, the function again restores the content from the store. The parameter bare is nil
-// if the result has only ids, names and figures, and again is nil if there is nothing to restore.
+// handleWrite makes the route of the operation op, which writes. When a request with an idempotency
+// key has written, the route keeps its result; before that, it calls bare to remove the content
+// from the result. When another request has the same key, the route calls again to restore the
+// content from the store. If results have no content, only ids, names and numbers, bare is nil. If
+// there is nothing to restore, again is nil.
 func handleWrite[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res], bare func(*Res), again func(*again, *Req, *Res) error) *route[Req, Res] {
 	rt := newRoute(s, op, do)
 	rt.bare, rt.again = bare, again

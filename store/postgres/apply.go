@@ -218,7 +218,8 @@ func (t *tx) applyJournal(j *change) {
 	}
 }
 
-// applyHead adds the statements for the head and for the list of cells that the change adds.
+// applyHead adds to t the statement that updates the head of the session. If the change j has new
+// or adopted cells, it also adds the statement that records them as cells of the session.
 func (t *tx) applyHead(j *change) {
 	h := &j.c.Head
 	t.do(about("head with cells %s and %s", h.About, h.Summary), updateSession, raw(j.scope), raw(j.id), j.at+1, raw(h.Format), raw(h.Model), raw(h.Encoding),

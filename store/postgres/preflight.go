@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// An UnsafeError means that the settings of a server or a role do not keep a store safe. Nothing was
-// written.
+// An UnsafeError means that the settings of a server, a role or a table do not keep a store safe,
+// so that the store was not opened. No record was written, but the schema may have been upgraded.
 type UnsafeError struct {
 	Address string // without a password
 	Why     string // the reason, and what to do

@@ -196,8 +196,10 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 	}
 }
 
-// attempt runs a transaction once. If it returns an error and unknown is true, the transaction may
-// have been committed.
+// attempt runs the function f once, in a transaction of the mode how and the scope at. The
+// arguments again and mark are for the fields of these names in [tx]. If f finds that an earlier
+// attempt was committed, it returns errMade, and attempt then returns no error. If attempt returns
+// an error and unknown is true, the transaction may have been committed.
 func (s *database) attempt(ctx context.Context, at place, how mode, again bool, mark []byte, f func(t *tx) error) (unknown bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err

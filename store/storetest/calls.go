@@ -40,7 +40,8 @@ func begun(id string, session transcript.SessionID, minutes int) store.Call {
 	}
 }
 
-// ended returns the end of a call, an hour after the epoch.
+// ended returns the record that ends the call id: it has the given state, an outcome, and as its
+// end the time one hour after the variable epoch.
 func ended(id string, state store.CallState) store.Call {
 	return store.Call{ID: id, State: state, Ended: epoch.Add(time.Hour), Outcome: []byte(`{"status": 200 }`)}
 }

@@ -109,8 +109,10 @@ func jobsAreListed(t *testing.T, s store.Store) {
 	equal(t, "open jobs", got, []store.Job{*newJob("1", "a"), *newJob("2", "a")})
 }
 
-// lose begins a job at the handle a and lets the handle b take it, as another process would. It
-// returns a context for writes of the job by a, which has lost it, and one for writes by b.
+// lose begins a job through the store a, for a time that is over at once, and then lets the store b
+// take the job, as another process would. It returns two contexts for writes of that job: lost is
+// for the process that began the job and no longer has it, and taken is for the process that has
+// it.
 func lose(t *testing.T, a, b store.Store) (lost, taken context.Context) {
 	t.Helper()
 	begin(t, a, newJob("purge", "a"), over, nil)

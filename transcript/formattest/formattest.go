@@ -109,7 +109,10 @@ func checkDecode(t *testing.T, f transcript.Format, name string, sample []byte) 
 	}
 }
 
-// checkWindow draws a window of a sample, writes it, and reads it again.
+// checkWindow reads sample in the format from, makes a random window of it, and writes the window
+// in the format to. It checks that a second writing gives the same bytes, that the bytes are valid,
+// and that they can be read again and show the same as the window. It does not validate a window
+// that is the unchanged sample in its own format, because that has the faults of the sample.
 func checkWindow(t *rapid.T, from, to transcript.Format, sample []byte) {
 	s, err := from.Decode("sample.json", sample)
 	if err != nil {

@@ -64,7 +64,8 @@ func geminiFolder(j *job.Job, scope string) (string, error) {
 	return dir, nil
 }
 
-// geminiHooks returns the events that Carrel answers. The limit is in milliseconds.
+// geminiHooks returns the hooks of Gemini CLI, one for each event that Carrel answers. Gemini CLI
+// counts the timeout of a hook in milliseconds.
 func geminiHooks() *hookTable {
 	return &hookTable{client: "gemini", limit: 10_000, events: []hookEvent{
 		{name: "SessionStart"},

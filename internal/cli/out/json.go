@@ -285,7 +285,8 @@ func ParseTemplate(text string) (*template.Template, error) {
 	return t, nil
 }
 
-// tidy removes the template's empty name from an error.
+// tidy returns an error with the text of err, but without "template: :" at its beginning. Package
+// template writes the name of a template there, and the template of the user has none.
 func tidy(err error) error {
 	return errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), ":"))
 }

@@ -88,7 +88,9 @@ func checkRewrite(req *api.KeepRewriteRequest) error {
 	return nil
 }
 
-// keep writes a rewrite, and returns the id of its journal entry.
+// keep stores the rewrite in req: the bytes that are sent in place of a client's. It begins the
+// session if the store does not have it. It also adds a journal entry, with the data in entry and
+// the fields of req, and returns the id of that entry.
 func (e *Calls) keep(ctx context.Context, scope governance.Scope, req *api.KeepRewriteRequest, entry *rewriteEntry) (string, error) {
 	return base.Retry(ctx, func() (string, error) {
 		head, err := e.Head(ctx, scope, req.Session)

@@ -161,7 +161,8 @@ func (b *briefing) summarized(said string) bool {
 	return bare(said) == "" || strings.Contains(b.summary, bare(said))
 }
 
-// bare returns a text in lower case, on one line, without marks of emphasis.
+// bare returns s in lower case and on one line, without asterisks and backquotes, and without
+// spaces and periods at its ends.
 func bare(s string) string {
 	return strings.Trim(strings.ToLower(text.Fold(strings.NewReplacer("`", "", "*", "").Replace(s))), " .")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// evidence returns the texts in the window of a session, and the texts that one recall brings
-// back.
+// evidence returns the texts in the window of the session h, and the texts that the agent can get
+// with a single recall: the whole summary, and the blocks whose ids are in the window.
 func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.Snapshot) (*probe.Evidence, error) {
 	stubs, err := e.Stubs(ctx, scope, h.Rows)
 	if err != nil {

@@ -172,9 +172,9 @@ func probingOf(h *hold.Snapshot, n int) *probe.Options {
 	}
 }
 
-// policyOf returns the criteria for answered probes. If least is nil, they are the default of
-// package probe, and if least is 0, there are none. Otherwise they are the default with least as
-// the overall share.
+// policyOf returns the criteria that decide whether enough probes passed. If least is nil, they are
+// the defaults of package probe. If *least is 0, every criterion is met, whatever probes passed.
+// Otherwise they are the defaults, but with *least as the share of all probes that must pass.
 func policyOf(least *ratio.Ratio) *probe.Criteria {
 	policy := probe.DefaultPolicy()
 	switch {

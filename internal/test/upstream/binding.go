@@ -25,7 +25,8 @@ type prefix struct {
 	seal string // seal of the last thinking block, or empty
 }
 
-// startOf returns the prefix before the first message of a body.
+// startOf returns the prefix for the first message of b: a digest of the system prompt and of the
+// tools in b, without the tools that are loaded later (defer_loading).
 func startOf(b *body) prefix {
 	var p prefix
 	for _, s := range b.system {
