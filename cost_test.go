@@ -103,6 +103,23 @@ func TestCostOfSeveral(t *testing.T) {
 	}
 }
 
+// Of calls that were all managed nothing is said of what managing might have saved.
+func TestManagedCallsHaveNoEstimate(t *testing.T) {
+	b := newBookkeeper(t)
+	outcome := carrel.CallOutcome{Usage: carrel.Usage{Input: 9000, Output: 100}}
+	b.proxied("m", carrel.CallIntent{Messages: 1, Epoch: 1, Managed: true}, outcome)
+	for _, want := range []bool{false, true} {
+		res, err := b.Cost(t.Context(), scope, &carrel.CostRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Managed != nil; got != want {
+			t.Errorf("with %d calls there is an estimate: %v, want %v", res.Total.Calls, got, want)
+		}
+		b.proxied("o", carrel.CallIntent{Messages: 1}, outcome)
+	}
+}
+
 // proxied records a call that came through the proxy and took a minute.
 func (b *bookkeeper) proxied(id transcript.SessionID, intent carrel.CallIntent, outcome carrel.CallOutcome) {
 	b.t.Helper()

@@ -19,7 +19,7 @@ type CostRequest struct {
 type CostResult struct {
 	Sessions  []SessionCost          `json:"sessions"`          // sessions with calls, the most expensive first
 	Total     economy.Bill           `json:"bill"`              // of all sessions; breaks are listed only if the request names a session
-	Managed   *ManagedCost           `json:"managed,omitempty"` // estimated cost with managed windows; nil if no call has a price
+	Managed   *ManagedCost           `json:"managed,omitempty"` // estimated cost with managed windows; nil if no call has a price, or all were managed
 	Unmetered []transcript.SessionID `json:"unmetered"`         // sessions whose format does not record usage
 	Unseen    int                    `json:"unseen"`            // sub-agents whose calls are in no session
 	Twice     int                    `json:"twice"`             // calls that both a session file and the proxy recorded; the proxy's record counts

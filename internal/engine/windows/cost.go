@@ -246,7 +246,8 @@ func (c *costs) result() *api.CostResult {
 		b.Breaks = []economy.Break{}
 	}
 	c.res.Total = *b
-	if b.Unpriced < b.Calls {
+	came := slices.ContainsFunc(c.invoices, func(i economy.Invoice) bool { return !i.Managed })
+	if b.Unpriced < b.Calls && came {
 		c.res.Managed = c.forecast.Cost()
 	}
 	slices.SortStableFunc(c.res.Sessions, func(x, y api.SessionCost) int {
