@@ -192,8 +192,8 @@ type Contradicting struct {
 // nothing to it, detail leaves out the text of the sentinel: the title says the same.
 func (k *Kind) detail(err error) string {
 	s := err.Error()
-	switch k.Is {
-	case ErrRequest, ErrPolicy, store.ErrNotFound, ErrFormat:
+	switch k.Slug {
+	case Request.Slug, Refused.Slug, NotFound.Slug, unknownFormat.Slug:
 	default:
 		return s
 	}

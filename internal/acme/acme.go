@@ -33,6 +33,8 @@ type Options struct {
 	Email     string   // address to which the authority writes about problems, or ""
 	Folder    string   // for the account's key and the certificates; it is made with mode 0700
 
+	Now func() time.Time // the clock; it must be set
+
 	// Note is called during a handshake with the error if a certificate cannot be had, with the
 	// same error at most once a minute. A name that is not in Hosts is no error: any client can
 	// ask for one.
@@ -81,7 +83,7 @@ func (c *Certificates) Listen(l net.Listener) net.Listener {
 	settings.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		cert, err := c.manager.GetCertificate(hello)
 		if err != nil && c.manager.HostPolicy(hello.Context(), hello.ServerName) == nil {
-			c.note(fmt.Errorf("get a certificate for %s: %w", hello.ServerName, err), time.Now())
+			c.note(fmt.Errorf("get a certificate for %s: %w", hello.ServerName, err), c.options.Now())
 		}
 		return cert, err
 	}

@@ -8,14 +8,22 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/carrel-dev/carrel/internal/acme"
 )
 
 func TestNewRefusesNames(t *testing.T) {
 	for _, hosts := range [][]string{
-		nil, {""}, {"localhost"}, {"127.0.0.1"}, {"::1"}, {"carrel.example.org:443"}, {"https://carrel.example.org"},
-		{"*.example.org"}, {"carrel.example.org", "."},
+		nil,
+		{""},
+		{"localhost"},
+		{"127.0.0.1"},
+		{"::1"},
+		{"carrel.example.org:443"},
+		{"https://carrel.example.org"},
+		{"*.example.org"},
+		{"carrel.example.org", "."},
 	} {
 		if _, err := acme.New(&acme.Options{Hosts: hosts}); err == nil {
 			t.Errorf("%q are taken for names that an authority gives a certificate for", hosts)
@@ -37,7 +45,7 @@ func TestReportsAnAuthorityThatRefuses(t *testing.T) {
 	defer authority.Close()
 	noted := make(chan error, 10)
 	a, err := acme.New(&acme.Options{
-		Hosts: []string{"carrel.example.org"}, Directory: authority.URL, Folder: t.TempDir(),
+		Hosts: []string{"carrel.example.org"}, Directory: authority.URL, Folder: t.TempDir(), Now: time.Now,
 		Note: func(err error) { noted <- err },
 	})
 	if err != nil {

@@ -103,9 +103,20 @@ func TestDeltasAddUp(t *testing.T) {
 // The usage of several rounds is one usage: numbers are added, with a fraction or without.
 func TestUsageAddsUp(t *testing.T) {
 	for _, tt := range []struct{ a, b, want string }{
-		{"1", "2", "3"}, {"0", "0", "0"}, {"0.25", "0.5", "0.75"}, {"1", "0.5", "1.5"}, {"1e-3", "1", "1.001"},
-		{"null", "2", "2"}, {"2", "null", "2"}, {"", "2", "2"}, {"2", "", "2"}, {"1", `"x"`, `"x"`}, {`"1"`, "2", "2"}, {"true", "false", "false"},
-		{"[1]", "[2]", "[1,2]"}, {`{"in":1,"cost":0.5}`, `{"in":2,"cost":0.25,"out":3}`, `{"in":3,"cost":0.75,"out":3}`},
+		{"1", "2", "3"},
+		{"0", "0", "0"},
+		{"0.25", "0.5", "0.75"},
+		{"1", "0.5", "1.5"},
+		{"1e-3", "1", "1.001"},
+		{"null", "2", "2"},
+		{"2", "null", "2"},
+		{"", "2", "2"},
+		{"2", "", "2"},
+		{"1", `"x"`, `"x"`},
+		{`"1"`, "2", "2"},
+		{"true", "false", "false"},
+		{"[1]", "[2]", "[1,2]"},
+		{`{"in":1,"cost":0.5}`, `{"in":2,"cost":0.25,"out":3}`, `{"in":3,"cost":0.75,"out":3}`},
 	} {
 		if got := string(sum([]byte(tt.a), []byte(tt.b))); got != tt.want {
 			t.Errorf("sum(%s, %s) = %s, want %s", tt.a, tt.b, got, tt.want)

@@ -55,8 +55,10 @@ func (readOnlyStore) BeginJob(context.Context, *store.Job, time.Duration) (*stor
 }
 
 func (readOnlyStore) Record(context.Context, governance.Scope, []store.Call) error { panic("Record") }
-func (readOnlyStore) KeepJob(context.Context, *store.Job, time.Duration) error     { panic("KeepJob") }
-func (readOnlyStore) EndJob(context.Context, *store.Job) error                     { panic("EndJob") }
+
+func (readOnlyStore) KeepJob(context.Context, *store.Job, time.Duration) error { panic("KeepJob") }
+
+func (readOnlyStore) EndJob(context.Context, *store.Job) error { panic("EndJob") }
 
 // A dry run of a purge neither begins a job, which another process would finish, nor takes over the
 // job that a process has left.
@@ -106,8 +108,8 @@ func TestDryRunStoreHasAllMethodsThatWrite(t *testing.T) {
 	reads := strings.Fields("Artifacts Block Blocks Brought Calls Cells Check Derived Entries Find Head Heads Hits Info Items Log Manifest Manifests Numbered OpenJobs Pick Postings Rewrites Scopes Sources Statements Users Version")
 	writes := strings.Fields("Apply Backup BeginJob Close EndJob KeepJob Record Update")
 	kind := reflect.TypeFor[store.Store]()
-	for i := range kind.NumMethod() {
-		if name := kind.Method(i).Name; !slices.Contains(reads, name) && !slices.Contains(writes, name) {
+	for m := range kind.Methods() {
+		if name := m.Name; !slices.Contains(reads, name) && !slices.Contains(writes, name) {
 			t.Errorf("%s is a new method of a store: list it, and if it writes, let dryRunStore implement it", name)
 		}
 	}

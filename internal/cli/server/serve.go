@@ -221,7 +221,7 @@ func security(j *job.Job, set *config.Server, offline bool) (secured, error) {
 			}
 		}
 		a, err := acme.New(&acme.Options{
-			Hosts: set.ACME, Directory: set.ACMEDirectory, Email: set.ACMEEmail, Folder: folder, Note: warn,
+			Hosts: set.ACME, Directory: set.ACMEDirectory, Email: set.ACMEEmail, Folder: folder, Now: j.Clock(), Note: warn,
 		})
 		if err != nil {
 			return nil, out.Hinted(out.Usagef("%w", err), "--acme and server.acme.hosts take names that lead to this server from everywhere")
