@@ -3,6 +3,7 @@ package calls
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -194,6 +195,9 @@ func (e *Calls) loggingSessions(ctx context.Context, scope governance.Scope, req
 			continue
 		}
 		about, err := e.About(ctx, scope, h)
+		if errors.Is(err, store.ErrGone) { // a purge is not yet at its end
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -174,7 +174,7 @@ func (e *Contexts) noteGate(ctx context.Context, scope governance.Scope, manifes
 	_, err = base.Retry(ctx, func() (*api.AmendContractResult, error) {
 		return e.Amend(ctx, scope, &api.AmendContractRequest{Session: m.Session}, &record.GateNote{ID: what, List: list}, nil)
 	})
-	if errors.Is(err, api.ErrPolicy) || errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, api.ErrPolicy) || errors.Is(err, store.ErrNotFound) || errors.Is(err, api.ErrGone) || errors.Is(err, store.ErrConflict) {
 		e.Opts.Logger.WarnContext(ctx, "the contract has no note of what the gate said", "session", m.Session, "of", what, "reason", err)
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/handoff"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/internal/engine/record"
@@ -106,19 +105,19 @@ func (e *Sessions) packetOf(ctx context.Context, scope governance.Scope, head *s
 	if errors.Is(err, store.ErrGone) { // another purge is at it
 		return "", nil
 	}
-	if err != nil || !strings.HasPrefix(a.Title, hold.HandoffTitle) {
+	if err != nil || !strings.Contains(a.Title, "Handoff") { // in that of Accept, and in the first line of a packet
 		return "", err
 	}
 	h, data, err := e.Read(ctx, scope, head)
 	if err == nil {
 		err = h.Decode(data)
 	}
-	if err != nil || len(h.Blocks) == 0 {
+	if err != nil {
 		return "", err
 	}
-	packet, err := handoff.Parse("", []byte(h.Blocks[0].Text(h.Session.Messages)))
-	if err != nil {
-		return "", nil //nolint:nilerr // no packet, whatever the title says
+	packet, _ := h.Packet()
+	if packet == nil {
+		return "", nil // whatever the title says
 	}
 	return packet.Session, nil
 }

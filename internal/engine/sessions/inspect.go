@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
@@ -53,6 +54,9 @@ func (e *Sessions) sessions(ctx context.Context, scope governance.Scope, limit i
 		ids[i] = h.About
 	}
 	bodies, err := e.Bodies(ctx, scope, ids)
+	if errors.Is(err, store.ErrGone) {
+		heads, bodies, err = e.described(ctx, scope, heads)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +67,22 @@ func (e *Sessions) sessions(ctx context.Context, scope governance.Scope, limit i
 		}
 	}
 	return infos, nil
+}
+
+// described returns the heads of the sessions whose description is not erased, and the bodies of
+// the descriptions. A purge that has only erased texts so far has left the heads of its sessions.
+func (e *Sessions) described(ctx context.Context, scope governance.Scope, heads []*store.Head) (kept []*store.Head, bodies [][]byte, err error) {
+	for _, h := range heads {
+		body, err := e.Bodies(ctx, scope, []store.CellID{h.About})
+		switch {
+		case errors.Is(err, store.ErrGone):
+			continue
+		case err != nil:
+			return nil, nil, err
+		}
+		kept, bodies = append(kept, h), append(bodies, body[0])
+	}
+	return kept, bodies, nil
 }
 
 // Session describes one session, even if it was removed.

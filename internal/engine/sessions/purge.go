@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -60,10 +62,13 @@ func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req
 	}
 	within := store.WithJob(ctx, job)
 	all := append([]transcript.SessionID{id}, res.Derived...)
-	if res.Cells, err = base.Retry(within, func() (int, error) { return e.eraseCells(within, scope, all, res) }); err != nil {
+	res.Cells, err = base.Retry(within, func() (int, error) { return e.eraseCells(within, scope, all, res) })
+	kept, done := errors.AsType[*stacks.SnapshotError](err)
+	if err != nil && !done {
 		e.leave(ctx, job, e.Store.EndJob)
 		return nil, err
 	}
+	e.Forget(scope)                            // the texts are gone, whatever follows
 	for _, one := range slices.Backward(all) { // the session itself is the last
 		if err = e.Store.KeepJob(ctx, job, purgeTime); err == nil {
 			res.Op, err = base.Retry(within, func() (string, error) { return e.eraseSession(within, scope, one, res.Cells) })
@@ -75,6 +80,9 @@ func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req
 	}
 	e.leave(ctx, job, e.Store.EndJob)
 	e.Forget(scope)
+	if kept != nil {
+		return nil, kept
+	}
 	return res, nil
 }
 

@@ -149,7 +149,7 @@ func (e *Sessions) findSession(ctx context.Context, scope governance.Scope, word
 		switch {
 		case err != nil:
 			return "", err
-		case byAge && h.Status != "":
+		case h.Status != "": // its whole id finds it, see above
 			continue
 		case byAge && i == nth:
 			return h.ID, nil

@@ -213,7 +213,8 @@ func (k *Catalog) close() {
 	for row := range k.Pins {
 		k.unpin(row)
 	}
-	k.Version, k.saved = 0, 0 // a goroutine that still has it reads everything again
+	k.columns = columns{Pins: make(map[int]bool), names: make(map[int]store.ArtifactID)} // a goroutine that still has it reads everything again
+	k.saved, k.changed = 0, 0
 }
 
 // Location returns the location of a row.

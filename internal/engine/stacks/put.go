@@ -188,6 +188,7 @@ func (e *Stacks) AddArtifact(scope governance.Scope, u *store.Update, w *store.W
 		w.Expires = w.Created.Add(*n.TTL).Truncate(time.Millisecond)
 	}
 	w.Address = Address(scope, w.Source, content)
+	w.Encoding, w.Tokens = "", 0 // of an earlier content
 	p := &Resident{Row: w.Artifact, Note: *n, Text: string(content)}
 	counter := e.ArtifactCounter()
 	w.Encoding, w.Tokens = counter.Encoding(), p.Tokens(counter)
@@ -224,6 +225,16 @@ func (e *Stacks) NewID() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
+// A SnapshotError means that an update that erases texts was written, but that an older snapshot
+// file cannot be removed.
+type SnapshotError struct{ Err error }
+
+func (e *SnapshotError) Error() string {
+	return "the purge is done, but an older snapshot file cannot be removed: remove it yourself: " + e.Err.Error()
+}
+
+func (e *SnapshotError) Unwrap() error { return e.Err }
+
 // Update writes an update with an entry in the log.
 func (e *Stacks) Update(ctx context.Context, scope governance.Scope, u *store.Update, op string, data any) (store.Version, error) {
 	id, err := e.NewID()
@@ -238,7 +249,7 @@ func (e *Stacks) Update(ctx context.Context, scope governance.Scope, u *store.Up
 	v, err := e.Store.Update(ctx, scope, u)
 	if err == nil && len(u.Purge) > 0 {
 		if err := e.forget(scope); err != nil {
-			return v, fmt.Errorf("the purge is done, but an older snapshot file cannot be removed: remove it yourself: %w", err)
+			return v, &SnapshotError{err}
 		}
 	}
 	return v, err

@@ -228,7 +228,7 @@ func (c *columns) decode(data []byte, scope governance.Scope) (entry string, err
 	entry = r.text()
 	c.Version = store.Version(r.word()) //nolint:gosec // the checksum holds
 	rows := r.word()
-	if rows > uint64(len(r.data))/8 {
+	if rows > uint64(len(r.data))/16 { // an id and a version in each
 		return "", errNotWhole
 	}
 	c.ids, c.versions = make([]uint64, rows), make([]store.Version, rows)

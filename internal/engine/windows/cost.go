@@ -60,6 +60,9 @@ func (e *Windows) Cost(ctx context.Context, scope governance.Scope, req *api.Cos
 func (c *costs) addSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) error {
 	head, err := c.engine.Head(ctx, scope, id)
 	if errors.Is(err, store.ErrNotFound) && len(c.calls[id]) > 0 {
+		return nil
+	}
+	if errors.Is(err, store.ErrGone) && (len(c.calls[id]) > 0 || !c.one) {
 		return nil // calls stay when their conversation is purged
 	}
 	if err != nil {
@@ -71,6 +74,9 @@ func (c *costs) addSession(ctx context.Context, scope governance.Scope, id trans
 		return nil
 	}
 	info, err := c.engine.Info(ctx, scope, head)
+	if errors.Is(err, store.ErrGone) && !c.one { // a purge is not yet at its end
+		return nil
+	}
 	if err != nil {
 		return err
 	}

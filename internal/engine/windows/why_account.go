@@ -3,6 +3,7 @@ package windows
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -99,7 +100,10 @@ func (p *pass) inPlace(i int) (text string, whole bool) {
 	switch pager.Form(p.held.Rows[i].Form) {
 	case pager.Whole, pager.Bare:
 		return "", true
-	case pager.Calls, pager.Lines, pager.Line:
+	case pager.Calls:
+		results := p.stubs[p.held.Rows[i].ID].Results
+		return strings.Join(slices.Collect(maps.Values(results)), "\n"), false
+	case pager.Lines, pager.Line:
 		return p.stubs[p.held.Rows[i].ID].Text, false
 	case pager.Gone:
 	}
