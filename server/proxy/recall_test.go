@@ -600,6 +600,35 @@ func (c *recalling) reply(t *rapid.T, last bool) upstream.Reply {
 	return upstream.Say(blocks...)
 }
 
+// If the store fails while an answer ends, later calls still have what was recalled for it. The
+// store gets it later, for a proxy that starts again.
+func TestRecalledMessagesOutliveAFault(t *testing.T) {
+	for _, dialect := range []wire.Dialect{wire.Anthropic, wire.Chat, wire.Responses} {
+		t.Run(string(dialect), func(t *testing.T) {
+			c := newRecalling(t, dialect, false, 0)
+			defer c.close()
+			full := true
+			c.manager.o.Engine = &faulty{Engine: c.engine, keep: func() error {
+				if full {
+					return errDisk
+				}
+				return nil
+			}}
+			c.script = []upstream.Reply{upstream.Say(c.recalls(0)), upstream.Say(upstream.Text("So."))}
+			c.says("Make it.")
+			c.call()
+			c.says("Go on.")
+			c.call()
+			full = false
+			c.says("And now?")
+			c.call()
+			c.start(true)
+			c.says("Still?")
+			c.call()
+		})
+	}
+}
+
 // The tool is offered from the first call of a conversation or never, and only where the model may
 // choose it and the client sends everything with each call.
 func TestWhoIsOfferedTheTool(t *testing.T) {
