@@ -57,6 +57,18 @@ func TestDiffSession(t *testing.T) {
 	}
 }
 
+// A moment whose size no operation has recorded is told without a size.
+func TestMomentsWithoutASize(t *testing.T) {
+	e := newEngine(t, stores.New(t))
+	in := of(e.Import(t.Context(), scope, &carrel.ImportRequest{Data: conversation(t)}))(t)
+	first := of(e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session}))(t).Messages[0].ID
+	of(e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{string(first)}}))(t)
+	d := of(e.DiffSession(t.Context(), scope, &carrel.DiffSessionRequest{Session: in.Session, From: "start"}))(t)
+	if len(d.Blocks) != 1 || d.Blocks[0].Block != first || d.From.Window != nil || d.To.Window == nil {
+		t.Errorf("after a pin alone: %+v", d)
+	}
+}
+
 // A second look at a session finds what the first has read, as an engine that looks for the first
 // time would, and whoever changes an answer changes no later one.
 func TestASecondLookIsTheFirst(t *testing.T) {

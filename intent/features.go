@@ -240,10 +240,10 @@ func (c *compiler) lead(i int) string {
 // classes returns the classes of a token: those of the word or of its singular, or else a class
 // by its ending.
 func (c *compiler) classes(i int) []string {
-	if i < 0 || i >= len(c.tokens) || c.tokens[i].kind != word {
+	if i < 0 || i >= len(c.tokens) {
 		return nil
 	}
-	low := c.tokens[i].low
+	low := c.tokens[i].low // "" if the token is no word
 	if list := classes.Get()[low]; list != nil {
 		return list
 	}

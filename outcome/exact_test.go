@@ -269,6 +269,8 @@ func TestWhatClientsPutAround(t *testing.T) {
 		{"<retrieval_status>timeout</retrieval_status>", "|0 false false running"},
 		{"<retrieval_status>timeout", "|0 false false"},
 		{"<retrieval_status>success</retrieval_status>", "|0 false false"},
+		{"<retrieval_status>success</retrieval_status>\n<status>running</status>", "|0 false false running"},
+		{"<status>running</status>\n<retrieval_status>success</retrieval_status>", "|0 false false running"},
 		{"...output truncated...\nFull output saved to: /x\nlamp", "lamp|0 false false cut"},
 		{"...output truncated...\nx\ny\nFull output saved to: /x", "x|y|Full output saved to: /x|0 false false cut"},
 		{"<persisted-output>\nOutput too large (9)\nPreview (first 2 KB):\nx\n...\n</persisted-output>", "x|0 false false cut"},

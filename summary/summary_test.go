@@ -269,6 +269,19 @@ second
 			Context:  []Item{{Text: None}},
 			Meta:     Meta{Count: 4, At: "2026-01-05T10:30:00Z", Messages: 1200, ProbeScore: 950_000, TokensBefore: 12400},
 		}},
+		{"sections that say in other words that they have nothing", `## Files Modified
+- none.
+
+## Decisions Made
+- (none)
+
+## Errors Encountered
+* **None**
+
+## Next Steps
+- None yet.`, Summary{
+			Files: Files{{Path: None}}, Decisions: []Decision{{Decision: None}}, Errors: []Error{{Error: None}}, Next: []Item{{Text: None}},
+		}},
 		{"sections of nothing, and a rationale in lines", `## Errors Encountered
 
 ## Decisions Made

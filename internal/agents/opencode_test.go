@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -203,6 +205,55 @@ func TestOpenCodeDatabase(t *testing.T) {
 	}
 	if _, _, err := Open(path + "#ses_none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a session that is not there: %v", err)
+	}
+}
+
+// The ends of a session are its first message, its newest, and as many before that as fit.
+func TestEndsOfOpenCode(t *testing.T) {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "opencode.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(openCodeSchema); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	for session, n := range map[string]int{"one": 1, "two": 2, "five": 5} {
+		for i := range n {
+			id := fmt.Sprint(session, i)
+			if _, err := tx.Exec(`INSERT INTO message (id, session_id, time_created, data) VALUES (?, ?, ?, '{}')`, id, session, i); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.Exec(`INSERT INTO part (id, message_id, data) VALUES (?, ?, ?)`, id, id, strings.Repeat("z", 100)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		session string
+		bound   int64
+		want    []string
+	}{
+		{"five", 0, []string{"five0", "five1", "five2", "five3", "five4"}},
+		{"five", 500, []string{"five0", "five1", "five2", "five3", "five4"}},
+		{"five", 399, []string{"five0", "five2", "five3", "five4"}},
+		{"five", 300, []string{"five0", "five2", "five3", "five4"}},
+		{"five", 299, []string{"five0", "five3", "five4"}},
+		{"five", 199, []string{"five0", "five4"}},
+		{"five", 1, []string{"five0", "five4"}},
+		{"two", 1, []string{"two0", "two1"}},
+		{"one", 1, []string{"one0"}},
+		{"none", 1, nil},
+	} {
+		got, err := openCodeWanted(t.Context(), tx, tt.session, tt.bound)
+		if err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("%d bytes of session %s are of %q, %v, want %q", tt.bound, tt.session, got, err, tt.want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -165,6 +166,16 @@ func TestDescribeTitle(t *testing.T) {
 		}}
 		if Describe(s, "x-", "name"); s.Title != want {
 			t.Errorf("title of %q is %q, want %q", in, s.Title, want)
+		}
+	}
+}
+
+// Whoever gives a file that is no request body, or one without messages, is told what is expected.
+func TestBodiesThatAreNone(t *testing.T) {
+	for in, want := range map[string]string{"3": "no request body: neither an object nor a list of messages", "": "no request body: neither an object nor a list of messages", `{"model":"m"}`: "no list of messages"} {
+		_, err := Messages.Read("x.json", []byte(in), skip, skipMessage)
+		if e, ok := errors.AsType[*transcript.SyntaxError](err); !ok || e.Text != want || e.Hint != Messages.Hint {
+			t.Errorf("%q: %v, want %s; %s", in, err, want, Messages.Hint)
 		}
 	}
 }

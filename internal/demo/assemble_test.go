@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel/store"
 )
 
 // The worked example passes its own checks: seed 002, and what it promises.
@@ -17,5 +20,20 @@ func TestAssemble(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output has no %q:\n%s", want, out.String())
 		}
+	}
+}
+
+// The artifacts of the support desk were made within the year before the clock of the
+// demonstration, and each has an id of its own.
+func TestDesk(t *testing.T) {
+	ids := make(map[store.ArtifactID]bool)
+	for _, a := range desk(clock()) {
+		if age := clock().Sub(a.Created); age <= 0 || age > 365*24*time.Hour {
+			t.Errorf("%s, %q, has the age %v", a.ID, a.Title, age)
+		}
+		ids[a.ID] = true
+	}
+	if len(ids) != deskArtifact {
+		t.Errorf("there are %d artifacts, want %d", len(ids), deskArtifact)
 	}
 }

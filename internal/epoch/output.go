@@ -240,13 +240,10 @@ func Bare(q *wire.Request, b *Book, all bool) []byte {
 			break
 		}
 	}
-	if all {
-		from = -1
-	}
 	list := []byte("[")
 	for i := range q.Messages {
 		text := q.Doc.Raw(q.Messages[i].Node)
-		if i > from && q.Messages[i].Role == wire.RoleAssistant {
+		if (all || i > from) && q.Messages[i].Role == wire.RoleAssistant {
 			text = withoutThinking(q, i)
 		}
 		if text == nil {

@@ -21,7 +21,7 @@ type Sample struct {
 // NewSample returns the labeled units of t, the conversation of a session up to the cut. A nil
 // model is the built-in one.
 func NewSample(s *Session, t *transcript.Session, m *facts.Model) *Sample {
-	blocks := transcript.Group(t.ID, 0, t.Messages)
+	blocks, _ := t.Blocks()
 	pieces := facts.History(t.Messages, blocks, &facts.HistoryOptions{Person: func(i int) bool { return pager.Instructs(t.Messages, &blocks[i]) }})
 	units, _ := account.Read(t.Messages, blocks, &account.Options{Project: t.Project})
 	sights := account.NewWorth(units, pieces, facts.Estimate(pieces, m), nil).Sights

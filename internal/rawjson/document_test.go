@@ -103,6 +103,31 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// The rules for keys hold only where Read looks into values. Deeper values, such as results of
+// tools, may have any keys and have no nodes.
+func TestDocumentLeavesDeepValues(t *testing.T) {
+	var d Document
+	if err := d.Read([]byte(`{"messages":[{"content":[{"content":[{"ключ":1,"ключ":2}]}]}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	deep := Root
+	for _, key := range []string{"messages", "", "content", "", "content"} {
+		if key != "" {
+			deep = d.Member(deep, key)
+			continue
+		}
+		for c := range d.Children(deep) {
+			deep = c
+		}
+	}
+	if d.Kind(deep) != Array {
+		t.Fatalf("the result is of kind %q", d.Kind(deep))
+	}
+	for c := range d.Children(deep) {
+		t.Errorf("the result has the child %s", d.Raw(c))
+	}
+}
+
 func TestDocumentRefuses(t *testing.T) {
 	many := "{"
 	for i := range maxMembers + 1 {

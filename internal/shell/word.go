@@ -194,7 +194,7 @@ func programName(word string, known bool) string {
 		return name
 	}
 	name = strings.TrimRight(name, `"`)
-	if len(name) == len(word) || name == "" || strings.ContainsAny(name, "$`(){}*?[]'\"\\ \n") {
+	if strings.ContainsAny(name, "$`(){}*?[]'\"\\ \n") {
 		return ""
 	}
 	return name

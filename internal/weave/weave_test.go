@@ -2,8 +2,12 @@ package weave
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/internal/wire"
 )
@@ -152,6 +156,56 @@ func TestRoundsWithoutCalls(t *testing.T) {
 		}
 		if got := string(r.without().message); got != tt.want {
 			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+// A chunk of Chat Completions may have pieces of several calls, and some servers count calls from
+// 1. The client gets its own calls, in order and counted from 0, wherever the proxy's call stands
+// among them; the round has them all.
+func TestCallsInOneChunk(t *testing.T) {
+	for _, tt := range []struct {
+		from  int // index of the first call
+		names []string
+		want  []string // index and name of each piece for the client
+	}{
+		{0, []string{"recall", "Bash"}, []string{"0 Bash"}},
+		{0, []string{"Bash", "recall", "Read"}, []string{"0 Bash", "1 Read"}},
+		{0, []string{"recall", "recall", "Bash"}, []string{"0 Bash"}},
+		{0, []string{"recall"}, nil},
+		{1, []string{"recall"}, nil},
+		{1, []string{"recall", "Bash", "Read"}, []string{"0 Bash", "1 Read"}},
+	} {
+		var pieces, ours, own []string
+		for i, name := range tt.names {
+			id := fmt.Sprint("c", i)
+			if name == "recall" {
+				ours = append(ours, id)
+			} else {
+				own = append(own, id)
+			}
+			pieces = append(pieces, fmt.Sprintf(`{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":"{}"}}`, tt.from+i, id, name))
+		}
+		w := New(wire.Chat, "recall")
+		out, err := w.Feed([]byte(`data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[` + strings.Join(pieces, ",") + "]}}]}\n\ndata: [DONE]\n\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if data, ok := strings.CutPrefix(string(out), "data: "); ok {
+			for _, p := range elements(get(elements(get([]byte(data), "choices"))[0], "delta", "tool_calls")) {
+				got = append(got, fmt.Sprint(number(get(p, "index")), " ", said(get(p, "function", "name"))))
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s from %d: the client gets (-want +got):\n%s", tt.names, tt.from, diff)
+		}
+		var asked []string
+		for _, c := range w.Round().Calls {
+			asked = append(asked, c.ID)
+		}
+		if !slices.Equal(asked, ours) || !slices.Equal(w.Round().Own, own) {
+			t.Errorf("%s from %d: the proxy answers %s and the client %s, want %s and %s", tt.names, tt.from, asked, w.Round().Own, ours, own)
 		}
 	}
 }

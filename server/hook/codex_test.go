@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -70,7 +71,11 @@ func TestCodexEvents(t *testing.T) {
 	c := newClient(t)
 	c.write(t, path, "0123456789")
 	side := c.write(t, filepath.Join(dir, "rollout-2026-11-01T10-00-00-019a7c1e-0000-7000-8000-000000000002.jsonl"), "01234")
-	imported := []string{"codex " + name + " 10"}
+	if err := os.Mkdir(filepath.Join(dir, "long"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	long := c.write(t, filepath.Join(dir, "long", name), strings.Repeat("0123456789abcde\n", 1<<17))
+	imported, all := []string{"codex " + name + " 10"}, []string{"codex " + name + " 2097152"}
 	const in = "codex " + codexThread
 	for _, tt := range []struct {
 		name, event string
@@ -89,6 +94,8 @@ func TestCodexEvents(t *testing.T) {
 		{"a sub-agent is imported", "SubagentStop", object{"agent_transcript_path": side}, "", []string{"codex " + filepath.Base(side) + " 5"}, ""},
 		{"a session of a sub-agent", "UserPromptSubmit", object{"transcript_path": side}, "", []string{"codex " + filepath.Base(side) + " 5"}, in + "/agent-019a7c1e-0000-7000-8000-000000000002"},
 		{"a client without a transcript", "Stop", object{"transcript_path": nil}, "", nil, in},
+		{"a long conversation does not keep Codex waiting", "Stop", object{"transcript_path": long}, "", nil, in},
+		{"a long conversation is imported where Codex does not wait", "UserPromptSubmit", object{"transcript_path": long}, "", all, in},
 		{"a small result needs nothing", "PostToolUse", object{"tool_name": "Bash", "tool_response": "ok"}, "", nil, in},
 		{"an event that nobody knows needs nothing", "TeaTime", nil, "", nil, in},
 	} {

@@ -246,6 +246,19 @@ func TestIDsInUse(t *testing.T) {
 	}
 }
 
+// A client that answers what it was not asked still gets all answers when its input has ended.
+func TestAnswersThatWereNotAskedFor(t *testing.T) {
+	s := deskServer(t)
+	const calls = 20
+	in := hello + `{"jsonrpc":"2.0","id":99,"result":{}}` + "\n"
+	for i := range calls {
+		in += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"status","arguments":{}}}`+"\n", i)
+	}
+	if answers := say(t, s, in); len(answers) != 1+calls {
+		t.Errorf("got %d answers, want one to the hello and %d to the calls", len(answers), calls)
+	}
+}
+
 // A server ends with its context, also if its input does not.
 func TestServingEndsWithItsContext(t *testing.T) {
 	in, feed := io.Pipe()

@@ -206,6 +206,37 @@ func TestPayloadsAreBounded(t *testing.T) {
 	}
 }
 
+// The event that ends an answer may have the whole answer in it again. Only its newest bytes are
+// held back, up to a bound.
+func TestWhatIsHeldBackIsBounded(t *testing.T) {
+	p, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(t.Context())
+	answer := "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[\"" + strings.Repeat("z", 3*maxHeld) + "\"]}}\n\n"
+	body := strings.NewReader(answer)
+	h := &heldBody{
+		call: &call{proxy: p, dialect: wire.Responses, timer: time.NewTimer(time.Hour)}, body: io.NopCloser(body),
+		tap: wire.NewTap(wire.Responses, "text/event-stream", ""), status: http.StatusOK,
+	}
+	defer h.Close()
+	var got strings.Builder
+	for b := make([]byte, 32<<10); ; {
+		n, err := h.Read(b)
+		got.Write(b[:n])
+		if held := len(answer) - body.Len() - got.Len(); held > maxHeld {
+			t.Fatalf("%d bytes are held back after %d were passed on, want at most %d", held, got.Len(), maxHeld)
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) || got.String() != answer {
+				t.Errorf("%d bytes of %d came, %v", got.Len(), len(answer), err)
+			}
+			return
+		}
+	}
+}
+
 // A conversation is stored once it has an answer, and one that is compacted once it has more than
 // the request for it.
 func TestRequestsThatAreImported(t *testing.T) {

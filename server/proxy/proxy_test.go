@@ -20,6 +20,7 @@ import (
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/telemetry"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -380,6 +381,38 @@ func TestAnswersWithoutABody(t *testing.T) {
 	s.recorder.end = func(context.Context) error { return errors.New("the disk is full") }
 	if resp, text, err := s.ask("POST", "/v1/messages", claudeBody); err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "could not be recorded") {
 		t.Errorf("got %v, %q, %v", resp, text, err)
+	}
+}
+
+// The metrics count calls by their outcome, what the provider reports of its cache, and gaps.
+func TestCallsAreMeasured(t *testing.T) {
+	metrics := &telemetry.Registry{}
+	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery == "refused" {
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		streams(claudeReply, claudeStop)(w, r)
+	}), func(o *Options) { o.Metrics = metrics })
+	if _, _, err := s.ask("POST", "/v1/messages", claudeBody); err != nil {
+		t.Fatal(err)
+	}
+	s.recorder.end = func(context.Context) error { return errors.New("the disk is full") }
+	if _, _, err := s.ask("POST", "/v1/messages?refused", claudeBody); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if _, err := metrics.WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`carrel_calls_total{dialect="anthropic",outcome="done"} 1`, `carrel_calls_total{dialect="anthropic",outcome="failed"} 1`,
+		`carrel_cache_tokens_total{kind="none"} 7`, `carrel_cache_tokens_total{kind="read"} 90`, `carrel_output_tokens_total 5`,
+		`carrel_proxy_overhead_seconds_count 2`, `carrel_proxy_gaps_total{what="outcome"} 1`,
+	} {
+		if !strings.Contains(text.String(), want+"\n") {
+			t.Errorf("the metrics have no line %s:\n%s", want, text.String())
+		}
 	}
 }
 

@@ -599,3 +599,88 @@ func (c *recalling) reply(t *rapid.T, last bool) upstream.Reply {
 	}
 	return upstream.Say(blocks...)
 }
+
+// If the store fails while an answer ends, later calls still have what was recalled for it. The
+// store gets it later, for a proxy that starts again.
+func TestRecalledMessagesOutliveAFault(t *testing.T) {
+	for _, dialect := range []wire.Dialect{wire.Anthropic, wire.Chat, wire.Responses} {
+		t.Run(string(dialect), func(t *testing.T) {
+			c := newRecalling(t, dialect, false, 0)
+			defer c.close()
+			full := true
+			c.manager.o.Engine = &faulty{Engine: c.engine, keep: func() error {
+				if full {
+					return errDisk
+				}
+				return nil
+			}}
+			c.script = []upstream.Reply{upstream.Say(c.recalls(0)), upstream.Say(upstream.Text("So."))}
+			c.says("Make it.")
+			c.call()
+			c.says("Go on.")
+			c.call()
+			full = false
+			c.says("And now?")
+			c.call()
+			c.start(true)
+			c.says("Still?")
+			c.call()
+		})
+	}
+}
+
+// The tool is offered from the first call of a conversation or never, and only where the model may
+// choose it and the client sends everything with each call.
+func TestWhoIsOfferedTheTool(t *testing.T) {
+	const (
+		said   = `{"role":"user","content":"Make it."}`
+		before = said + `,{"role":"assistant","content":"It is made."},` + said
+		bash   = `{"name":"Bash","input_schema":{"type":"object"}}`
+		run    = `{"type":"function","name":"Bash","parameters":{"type":"object"}}`
+		chat   = `{"type":"function","function":{"name":"Bash","parameters":{"type":"object"}}}`
+	)
+	messages := func(list, more string) string {
+		return `{"model":"m","max_tokens":9,"messages":[` + list + `]` + more + `}`
+	}
+	input := func(list, more string) string { return `{"model":"m","input":[` + list + `]` + more + `}` }
+	for _, tt := range []struct {
+		name    string
+		dialect wire.Dialect
+		body    string
+		want    bool
+	}{
+		{"a first message", wire.Anthropic, messages(said, `,"tools":[`+bash+`]`), true},
+		{"a conversation that had replies", wire.Anthropic, messages(before, `,"tools":[`+bash+`]`), false},
+		{"no tools", wire.Anthropic, messages(said, ``), false},
+		{"an empty list of tools", wire.Anthropic, messages(said, `,"tools":[]`), false},
+		{"a tool of the client with the same name", wire.Anthropic, messages(said, `,"tools":[{"name":"`+ToolRecall+`","input_schema":{"type":"object"}}]`), false},
+		{"a choice", wire.Anthropic, messages(said, `,"tools":[`+bash+`],"tool_choice":{"type":"auto"}`), true},
+		{"no choice", wire.Anthropic, messages(said, `,"tools":[`+bash+`],"tool_choice":{"type": "tool","name":"Bash"}`), false},
+		{"a first message of Chat", wire.Chat, messages(said, `,"tools":[`+chat+`]`), true},
+		{"a conversation of Chat that had replies", wire.Chat, messages(before, `,"tools":[`+chat+`]`), false},
+		{"one answer of Chat", wire.Chat, messages(said, `,"tools":[`+chat+`],"n":1`), true},
+		{"two answers of Chat", wire.Chat, messages(said, `,"tools":[`+chat+`],"n":2`), false},
+		{"a choice of Chat", wire.Chat, messages(said, `,"tools":[`+chat+`],"tool_choice":"auto"`), true},
+		{"no choice of Chat", wire.Chat, messages(said, `,"tools":[`+chat+`],"tool_choice":{"type":"function","function":{"name":"Bash"}}`), false},
+		{"a first message of Responses", wire.Responses, input(said, `,"tools":[`+run+`],"store":false`), true},
+		{"a conversation of Responses that had replies", wire.Responses, input(before, `,"tools":[`+run+`],"store":false`), false},
+		{"a provider that stores the history", wire.Responses, input(said, `,"tools":[`+run+`]`), false},
+	} {
+		for _, on := range []bool{true, false} {
+			doc, q := new(rawjson.Document), new(wire.Request)
+			if err := doc.Read([]byte(tt.body)); err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			if err := q.Read(tt.dialect, wire.KindCall, nil, doc); err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			p, err := newWorld(t, EpochOptions{Window: 200_000, Recall: on}).manager.Prepare(t.Context(), q)
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			if want := tt.want && on; p.Recall != want || bytes.Contains(p.Body, []byte(recallAbout)) != want {
+				t.Errorf("%s, the option is %t: the tool is offered: %t, want %t, in %s", tt.name, on, p.Recall, want, p.Body)
+			}
+		}
+	}
+}

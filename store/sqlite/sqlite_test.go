@@ -508,6 +508,8 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
+// Apply and Ready fail while another program writes. Afterwards both succeed, and Ready has changed
+// nothing.
 func TestApplyReportsBusy(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
@@ -530,7 +532,20 @@ func TestApplyReportsBusy(t *testing.T) {
 	if got := len(read(t, s).Sessions); got != 3 {
 		t.Errorf("while another writes, %d sessions can be read, want 3", got)
 	}
+	if err := s.Ready(t.Context()); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("Ready while another writes: %v, want ErrBusy", err)
+	}
 	exec("COMMIT")
+	before, err := s.Credentials(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ready(t.Context()); err != nil {
+		t.Errorf("Ready afterwards: %v", err)
+	}
+	if after, err := s.Credentials(t.Context()); err != nil || len(after) != len(before) {
+		t.Errorf("what Ready tried to write: %d credentials, %v, want %d as before", len(after), err, len(before))
+	}
 	if _, err := s.Apply(t.Context(), scope, "new", 0, newScript("new").next()); err != nil {
 		t.Errorf("Apply afterwards: %v", err)
 	}

@@ -229,6 +229,21 @@ func TestSectionsThatSayNone(t *testing.T) {
 	}
 }
 
+// The reason of a decision stays as it was said. A decision without one says that it has none.
+func TestReasonsOfDecisions(t *testing.T) {
+	for _, tt := range []struct{ said, want string }{
+		{"people edit it by hand", "people edit it by hand"},
+		{"", summary.NotStated},
+		{" \n", summary.NotStated},
+	} {
+		text := strings.Replace(draft("a parser", "it runs"), `"rationale": "not stated"`, fmt.Sprintf(`"rationale": %q`, tt.said), 1)
+		got, _, err := (&Summarizer{Generator: &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(text)}}}).Draft(t.Context(), talk(3))
+		if err != nil || len(got.Decisions) != 1 || got.Decisions[0].Rationale != tt.want {
+			t.Errorf("said %q: %+v, %v, want %q", tt.said, got, err, tt.want)
+		}
+	}
+}
+
 // What a draft does not say anew of the intent is as it was.
 func TestIntentThatStays(t *testing.T) {
 	for _, tt := range []struct{ known, said, want string }{

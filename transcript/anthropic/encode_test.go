@@ -60,6 +60,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{Name: "content of another kind", In: `{"messages":[{"role":"user","content":7}]}`, Says: `messages.0.content: '7' where an array is expected`},
 		{Name: "a block that is none", In: `{"messages":[{"role":"user","content":["x"]}]}`, Says: `messages.0.content.0: '"' where an object is expected`},
 		{Name: "a result's block that is none", In: `{"messages":[{"role":"user","content":[{"type":"tool_result","content":["x"]}]}]}`, Says: `messages.0.content.0.content.0: '"' where an object is expected`},
+		{Name: "an id twice behind the content of a result", In: `{"messages":[{"role":"user","content":[{"content":"x","type":"tool_result","tool_use_id":"a","tool_use_id":"b"}]}]}`, Says: `messages.0.content.0: key "tool_use_id" comes twice`},
 		{Name: "a cut file", In: `{"messages":[{"role":"user","content":"x`, Says: "messages.0.content: the text ends in the middle of a value"},
 		{Name: "a bad escape", In: `{"messages":[{"role":"user","content":"\x"}]}`, Says: "messages.0.content: malformed escape in a string"},
 		{Name: "a bad escape at the end", In: `{"messages":[{"role":"user","content":"\x`, Says: "messages.0.content: the text ends"},

@@ -117,24 +117,28 @@ func TestMadeBlocks(t *testing.T) {
 
 // A made row has the working directory of the session's first row, or "/" without one.
 func TestFramesOfMadeRows(t *testing.T) {
-	var f file
-	f.row("user", "u1", "", `"build it"`, `,"version":"9.8.7","gitBranch":"main"`)
-	f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"done"}`, `,"cwd":"/other"`)
-	s, err := format{}.Decode("x.jsonl", []byte(f.String()))
-	if err != nil {
-		t.Fatal(err)
+	for _, replies := range []int{0, 1} {
+		var f file
+		f.row("user", "u1", "", `"build it"`, `,"version":"9.8.7","gitBranch":"main"`)
+		if replies > 0 {
+			f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"done"}`, `,"cwd":"/other"`)
+		}
+		s, err := format{}.Decode("x.jsonl", []byte(f.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := transcript.Whole(s)
+		w.Entries = append(w.Entries, transcript.Stub("b", "more"))
+		out, err := format{}.Encode(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := madeRows(t, out.Data)
+		if r := rows[len(rows)-1]; r.Cwd != "/srv/app" || r.Version != "9.8.7" || r.Branch != "main" || r.Timestamp != rows[len(rows)-2].Timestamp {
+			t.Errorf("behind %d replies the made row has the frame %+v", replies, r)
+		}
 	}
-	w := transcript.Whole(s)
-	w.Entries = append(w.Entries, transcript.Stub("b", "more"))
-	out, err := format{}.Encode(w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := madeRows(t, out.Data)
-	if r := rows[len(rows)-1]; r.Cwd != "/srv/app" || r.Version != "9.8.7" || r.Branch != "main" || r.Timestamp != rows[len(rows)-2].Timestamp {
-		t.Errorf("the made row has the frame %+v", r)
-	}
-	out, err = format{}.Encode(transcript.Whole(&transcript.Session{Format: "openai", Messages: []transcript.Message{
+	out, err := format{}.Encode(transcript.Whole(&transcript.Session{Format: "openai", Messages: []transcript.Message{
 		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("a")}}, {Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Text("b")}},
 	}}))
 	if err != nil {

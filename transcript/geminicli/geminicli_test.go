@@ -116,6 +116,24 @@ func TestDecodeRecorded(t *testing.T) {
 }
 
 // lines returns the lines of a sample, without their line ends.
+// A result is read once, whether it stands in its reply, or in the message behind it, too, and
+// wherever in it the id stands.
+func TestDecodeResultsOnce(t *testing.T) {
+	for _, response := range []string{`"id":"c","name":"read","response":{"output":"x"}`, `"name":"read","id":"c","response":{"output":"x"}`, `"name":"read","response":{"output":"x"},"id":"c"`} {
+		part := `[{"functionResponse":{` + response + `}}]`
+		for row, want := range map[string]string{`{"id":"a","type":"user","content":` + part + "}\n": "a tool  result x", "": "g_response tool  result x"} {
+			s := formattest.Decode(t, format{}, `{"sessionId":"s","projectHash":"h"}
+{"id":"u","type":"user","content":"go"}
+{"id":"g","type":"gemini","content":"","toolCalls":[{"id":"c","name":"read","args":{"file":"a"},"result":`+part+`}]}
+`+row+`{"id":"h","type":"gemini","content":"Done."}
+`)
+			if diff := cmp.Diff([]string{"u user go", `g assistant  calls read{"file":"a"}`, want, "h assistant Done."}, said(s.Messages)); diff != "" {
+				t.Errorf("%s, and then %q (-want +got):\n%s", response, row, diff)
+			}
+		}
+	}
+}
+
 func lines(t *testing.T, name string) []string {
 	return strings.Split(strings.TrimSuffix(string(samples(t)[name]), "\n"), "\n")
 }

@@ -265,7 +265,7 @@ func (e *encoder) flush(next *message) {
 	list := make([][]byte, len(parts))
 	for i, p := range parts {
 		raw := p.raw
-		switch first := len(e.out) == 0 && next != nil && next.summary && next.parent == m.id; {
+		switch first := len(e.out) == 0 && next != nil && next.summary; {
 		case m.parts[p.index].kind != "compaction":
 		case first:
 			raw = chat.Drop(raw, func(key string) bool { return key == "tail_start_id" }) // the kept messages follow the summary

@@ -161,6 +161,20 @@ func TestEncodeMends(t *testing.T) {
 	}
 }
 
+// A window may have an item twice. The provider refuses the same id twice, so only the first has it.
+func TestEncodeAnItemTwice(t *testing.T) {
+	const first, next = `{"id":"msg_1","role":"user","content":"x"}`, `{"role":"user","content":"y"}`
+	w := transcript.Whole(decode(t, `{"input":[`+first+`,`+next+`]}`))
+	w.Entries = append(w.Entries, w.Entries[0])
+	enc := formattest.Encode(t, format{}, w)
+	if want := `{"input":[` + first + `,` + next + `,{"role":"user","content":"x"}]}`; string(enc.Data) != want {
+		t.Errorf("%s, want\n%s", enc.Data, want)
+	}
+	if diff := cmp.Diff([]string{"2 id of an item left out"}, formattest.Fixes(enc)); diff != "" {
+		t.Errorf("repairs (-want +got):\n%s", diff)
+	}
+}
+
 // The shortened output of a shell or of a patch keeps the structure of its type.
 func TestEncodeOutputsOfTheirOwnForm(t *testing.T) {
 	for kind, want := range map[string]string{

@@ -121,6 +121,8 @@ func TestSniffTellsApart(t *testing.T) {
 		{anthropic.Format, traj},
 		{responses.Format, events},
 		{SWEAgent, fakesession.Chat(1, 1)},
+		{SWEAgent, []byte(`{"history":[{"agent":"main","content":"x"}]}`)},
+		{SWEAgent, []byte(`{"trajectory":[{"action":"ls","observation":"mill.go","source":"agent"}]}`)},
 		{OpenHands, fakesession.Messages(1, 1)},
 		{OpenHands, []byte(`[{"role":"user","content":"x"}]`)},
 	} {

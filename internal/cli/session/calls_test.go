@@ -8,6 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 )
 
@@ -74,6 +75,33 @@ func TestCallsArePrinted(t *testing.T) {
 				"$0.0123 at list prices, without 1 call of models that have none\n" +
 				"1 call went as they came, with 9,000 tokens in prompts; managed, it might have been 5,000 (no estimate for 1 other call)\n" +
 				"2 conversations cost $0.0300; managed, it might have been $0.0200 to $0.0250, with 1 epoch: an estimate and no promise, see carrel cost --help\nfrom 2026-02-03 12:00 to 2026-02-03 13:00\n",
+		},
+	} {
+		tt.Test(t)
+	}
+}
+
+// Of a call that passed as it came, only the size of the body is known, not what the call before
+// sent, too.
+func TestOneCallIsPrinted(t *testing.T) {
+	at := time.Date(2026, 2, 3, 12, 0, 0, 0, time.UTC)
+	c := carrel.Call{ID: "call_2", Seq: 2, Session: "s", State: store.CallDone, Begun: at, Ended: at, CallIntent: carrel.CallIntent{Model: "m", Bytes: 90, SentBytes: 90, Reason: "holdout"}}
+	managed := c
+	managed.Managed, managed.Reason, managed.Epoch, managed.SentBytes = true, "same epoch", 1, 80
+	const begin = "call\tcall_2\nnumber\t2\nsession\ts\nbegun\t2026-02-03T12:00:00Z\nmodel\tm\nstate\tdone\n"
+	for _, tt := range []clitest.Printing{
+		{
+			Name: "as it came", Print: func(p *out.Page) { printCall(p, &carrel.CallResult{Call: c}) },
+			Pipe: begin + "managed\tas it came\nwhy\tholdout\nepoch\t0\ncame\t90 bytes\nsent\t90 bytes\n",
+		},
+		{
+			Name: "managed", Print: func(p *out.Page) {
+				printCall(p, &carrel.CallResult{Call: managed, Kept: 20, Segments: []api.CallPart{
+					{Kind: manifest.KindFrame, Bytes: 20, Origin: api.OriginBefore, Before: "call_1"}, {Kind: manifest.KindMessage, Start: 20, Bytes: 60, Origin: api.OriginClient},
+				}})
+			},
+			Pipe: begin + "managed\tmanaged\nwhy\tsame epoch\nepoch\t1\ncame\t90 bytes\nsent\t80 bytes\nas before\t20 bytes at the beginning, 25.0%\n" +
+				"\nframe\t0\t20\tbefore\tcall_1\nmessage\t20\t60\tclient\t\n",
 		},
 	} {
 		tt.Test(t)
