@@ -268,7 +268,7 @@ func TestWriterErrors(t *testing.T) {
 		{"a source without name", func() ([]string, error) { return s.AddSource("--", "text") }, `name "--" has no letter and no digit`},
 		{"a source without text", func() ([]string, error) { return s.AddSource("x", "") }, `text of source "" is empty`},
 		{"a claim that is empty", func() ([]string, error) { return s.Verify("", "") }, `claim "" is empty`},
-		{"a claim in another case", func() ([]string, error) { return s.Verify("the gate", "notes") }, `claim "the gate" is not in the source "notes"`},
+		{"a claim in another case", func() ([]string, error) { return s.Verify("the gate", "notes") }, `claim "the gate" is not a part of the text of source "notes"`},
 		{"a claim from a claim", func() ([]string, error) { return s.Verify("open", "guess") }, `source "guess" is not remembered`},
 		{"a claim from nowhere", func() ([]string, error) { return s.Verify("open", long) }, `source "source-` + long + `" is not remembered`},
 		{"a claim from a source without name", func() ([]string, error) { return s.Verify("open", "?") }, `name "?" has no letter and no digit`},
