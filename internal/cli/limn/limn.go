@@ -75,7 +75,7 @@ func readPack(j *job.Job, name string) (*limn.Pack, error) {
 	}
 	data, ioErr := j.Read(name)
 	if errors.Is(ioErr, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w, and there is no such file; built in are %s", err, strings.Join(limn.BuiltinPacks(), ", "))
+		return nil, fmt.Errorf("%q is neither a file nor a built-in pack (%s)", name, strings.Join(limn.BuiltinPacks(), ", "))
 	}
 	if ioErr != nil {
 		return nil, ioErr
