@@ -430,6 +430,28 @@ func TestRefusedByProbes(t *testing.T) {
 	}
 }
 
+// The probes of a refused compression are those that the best attempt does not answer, not
+// those of the last.
+func TestProbesOfTheBestAttempt(t *testing.T) {
+	e, _ := summarizing(t, carrel.Options{})
+	in := load(t, e, leak(t))
+	all := ratio.One
+	_, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{
+		Session: in.Session, Strategy: carrel.StrategyAnchored, Target: carrel.Target{Tokens: 1000}, ProbeMin: &all,
+	})
+	refused, ok := errors.AsType[*carrel.ProbesError](err)
+	if !ok || len(refused.Attempts) < 2 {
+		t.Fatalf("error %v, want several attempts", err)
+	}
+	best, last := refused.Best(), refused.Attempts[len(refused.Attempts)-1]
+	if best.Score <= last.Score {
+		t.Fatalf("the last attempt has %v, the best %v: want a better one before it", last.Score, best.Score)
+	}
+	if r := refused.Report; r.Score != best.Score || len(r.Failed()) != best.Probes-best.Passed {
+		t.Errorf("report of %v with %d failed, want that of %+v", r.Score, len(r.Failed()), best)
+	}
+}
+
 // However a model errs, a program writes the summary in the end, nothing of what
 // the model said is in it, and calls and time are bounded.
 func TestErringModels(t *testing.T) {

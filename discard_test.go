@@ -45,7 +45,7 @@ func TestMessagesSayWhatMayGo(t *testing.T) {
 		got = append(got, fmt.Sprintf("%t %s %d %s", b.Discardable, b.Class, b.Priority, b.Kept))
 	}
 	want := []string{
-		"false  0 first task", "true read 1 ", "false  0 code edit, which shows what a file is like now", "false  0 newest user message",
+		"false  0 is the first task", "true read 1 ", "false  0 is a code edit that shows what a file is like now", "false  0 is the newest user message",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("blocks (-want +got):\n%s", diff)
@@ -157,7 +157,7 @@ func TestDiscardIsRefusedAsAWhole(t *testing.T) {
 		{"twice", carrel.DiscardRequest{IDs: []string{id(3), id(3)[:9]}}, []string{"named twice"}},
 		{"another session's", carrel.DiscardRequest{IDs: []string{id(3), elsewhere.Messages[0].ShortID}}, []string{"no block of the conversation"}},
 		{"nobody's", carrel.DiscardRequest{Session: in.Session, IDs: []string{"nobody", ""}}, []string{"no block", "no block"}},
-		{"what would cross the floor", carrel.DiscardRequest{IDs: []string{id(3)}, Trigger: &pager.Trigger{Floor: list.Total - 1}}, []string{": 1 may go"}},
+		{"what would cross the floor", carrel.DiscardRequest{IDs: []string{id(3)}, Trigger: &pager.Trigger{Floor: list.Total - 1}}, []string{": at most 1 may go"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.req.Trigger == nil {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -130,19 +129,35 @@ type Judged struct {
 }
 
 // A ProbesError is an [ErrProbes] with all attempts and the probe report of
-// the last.
+// the best, see [ProbesError.Best].
 type ProbesError struct {
 	Attempts []Attempt
 	Report   *probe.Report
 }
 
-func (e *ProbesError) Error() string {
-	best := slices.MaxFunc(e.Attempts, func(a, b Attempt) int { return cmp.Compare(a.Score, b.Score) })
-	text := fmt.Sprintf("%v: the best of %d attempts, %s, answers %d of %d", ErrProbes, len(e.Attempts), best.Strategy, best.Passed, best.Probes)
-	if len(best.Reasons) > 0 {
-		text += " (" + best.Reasons[0] + ")"
+// Best returns the attempt with the highest score, and the first of several.
+// There must be an attempt.
+func (e *ProbesError) Best() *Attempt {
+	best := &e.Attempts[0]
+	for i := range e.Attempts {
+		// Without probes, nothing was made that could answer.
+		if a := &e.Attempts[i]; a.Score > best.Score || best.Probes == 0 && a.Probes > 0 {
+			best = a
+		}
 	}
-	return text
+	return best
+}
+
+func (e *ProbesError) Error() string {
+	best := e.Best()
+	reason := fmt.Sprintf("%d of %d probes passed", best.Passed, best.Probes)
+	if all := slices.Concat(best.Reasons, best.RedFlags); len(all) > 0 {
+		reason = all[0] // it has the figures
+	}
+	if len(e.Attempts) == 1 {
+		return fmt.Sprintf("%v: %s", ErrProbes, reason)
+	}
+	return fmt.Sprintf("%v: in the best of %d attempts, %s", ErrProbes, len(e.Attempts), reason)
 }
 
 // Is makes errors.Is(e, ErrProbes) true.

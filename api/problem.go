@@ -134,7 +134,7 @@ type Problem struct {
 	Floor      *FloorFigures          `json:"floor,omitempty"`
 	Refused    []pager.Refusal        `json:"refused,omitempty"`  // blocks that may not be discarded
 	Attempts   []Attempt              `json:"attempts,omitempty"` // attempts of a compression
-	Probes     []probe.Result         `json:"probes,omitempty"`   // probes that the last attempt did not answer
+	Probes     []probe.Result         `json:"probes,omitempty"`   // probes that the best attempt did not answer
 	Violations []transcript.Violation `json:"violations,omitempty"`
 	Conflict   *Contradiction         `json:"conflict,omitempty"` // of decisions
 	Failures   []contract.Failure     `json:"failures,omitempty"` // of a contract

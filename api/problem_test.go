@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -86,6 +87,28 @@ func TestProbesProblem(t *testing.T) {
 		}
 		if diff := cmp.Diff(attempts, p.Attempts); diff != "" {
 			t.Errorf("%s: attempts (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// What an error says about the best of several attempts does not depend on their order.
+func TestTheBestAttempt(t *testing.T) {
+	none := Attempt{Strategy: "account", Reasons: []string{"the budget is too small"}}
+	zero := Attempt{Strategy: "anchored", Probes: 4, Reasons: []string{"0 of 4"}}
+	half := Attempt{Strategy: "anchored", Probes: 4, Passed: 2, Score: ratio.Of(1, 2), RedFlags: []string{"2 of 4"}}
+	plain := Attempt{Strategy: "window", Probes: 4, Passed: 3, Score: ratio.Of(3, 4)}
+	for _, tt := range []struct {
+		attempts []Attempt
+		want     string
+	}{
+		{[]Attempt{half}, "2 of 4"},
+		{[]Attempt{none, zero}, "in the best of 2 attempts, 0 of 4"},
+		{[]Attempt{zero, half, none, half}, "in the best of 4 attempts, 2 of 4"},
+		{[]Attempt{half, plain, zero}, "in the best of 3 attempts, 3 of 4 probes passed"},
+	} {
+		e := &ProbesError{Attempts: tt.attempts}
+		if got := e.Error(); got != ErrProbes.Error()+": "+tt.want {
+			t.Errorf("%+v: %q, want %q", tt.attempts, got, tt.want)
 		}
 	}
 }

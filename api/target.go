@@ -25,13 +25,13 @@ func ParseTarget(text string) (Target, error) {
 	if strings.HasSuffix(text, "%") {
 		share, err := ratio.Parse(text)
 		if err != nil || share <= 0 || share > ratio.One {
-			return Target{}, fmt.Errorf("%q is no share of the conversation: want more than 0%% and at most 100%%", text)
+			return Target{}, fmt.Errorf("%q is not a share of the conversation: give more than 0%% and at most 100%%", text)
 		}
 		return Target{Share: share}, nil
 	}
 	n, err := strconv.ParseInt(strings.NewReplacer(",", "", "_", "").Replace(text), 10, 32)
 	if err != nil || n <= 0 {
-		return Target{}, fmt.Errorf("%q is no target: want a number of tokens above 0, such as 40000, or a share such as 50%%", text)
+		return Target{}, fmt.Errorf("%q is not a size: give a number of tokens above 0, such as 40000, or a share such as 50%%", text)
 	}
 	return Target{Tokens: token.Count(n)}, nil
 }

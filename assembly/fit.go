@@ -79,8 +79,8 @@ type FloorError struct {
 }
 
 func (e *FloorError) Error() string {
-	return fmt.Sprintf("system text %d, pins %d, window %d and query %d need %d tokens of a budget of %d",
-		e.System, e.Pins, e.Window, e.Query, e.Need, e.Budget)
+	return fmt.Sprintf("a budget of %d tokens is too small: %d are needed (system text %d, pins %d, window %d, query %d)",
+		e.Budget, e.Need, e.System, e.Pins, e.Window, e.Query)
 }
 
 // minBrief is the least limit of a brief form in the summarized tier, in

@@ -229,7 +229,7 @@ func TestFitFloor(t *testing.T) {
 	if diff := cmp.Diff(&FloorError{Budget: 99, Need: 100, System: 50, Pins: 30, Window: 15, Query: 5}, over); diff != "" {
 		t.Errorf("floor (-want +got):\n%s", diff)
 	}
-	const want = "system text 50, pins 30, window 15 and query 5 need 100 tokens of a budget of 99"
+	const want = "a budget of 99 tokens is too small: 100 are needed (system text 50, pins 30, window 15, query 5)"
 	if got := err.Error(); got != want {
 		t.Errorf("error is %q, want %q", got, want)
 	}

@@ -129,10 +129,10 @@ func figures(p *api.Problem) []error {
 	return list
 }
 
-// reportOf returns the report of the last attempt with its unanswered probes.
+// reportOf returns the report of the best attempt with its unanswered probes.
 func reportOf(p *api.Problem) *probe.Report {
-	last := p.Attempts[len(p.Attempts)-1]
-	return &probe.Report{Tally: probe.Tally{Total: last.Probes, Passed: last.Passed}, Score: last.Score, Results: p.Probes}
+	best := (&api.ProbesError{Attempts: p.Attempts}).Best()
+	return &probe.Report{Tally: probe.Tally{Total: best.Probes, Passed: best.Passed}, Score: best.Score, Results: p.Probes}
 }
 
 func conflictOf(c *api.Contradiction) error {

@@ -176,6 +176,9 @@ func CheckLegacyID(id string) error {
 	}
 	for word := range strings.FieldsSeq(id) {
 		if !strings.HasPrefix(word, "block-") && !gateWords.Get()[word] && !beginsWithTime(word) {
+			if word == id {
+				return &IDError{ID: id, Text: `does not begin with "block-"`}
+			}
 			return &IDError{ID: id, Text: fmt.Sprintf(`has the word %q, which does not begin with "block-"`, word)}
 		}
 	}

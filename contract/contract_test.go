@@ -251,7 +251,7 @@ func TestReplayErrors(t *testing.T) {
 	for _, tt := range []struct {
 		line, want string
 	}{
-		{`remember a list called paged-blocks`, "column 24: paged-blocks is declared twice, which would empty it"},
+		{`remember a list called paged-blocks`, "column 24: paged-blocks is declared already, and a second declaration would empty it"},
 		{`add "block-1" to paged-blocks`, `column 18: block "block-1" is in retained-blocks already`},
 		{`add "block-1" to retained-blocks`, `column 18: block "block-1" is in retained-blocks already`},
 		{`remove "block-1" from paged-blocks`, `column 23: block "block-1" is not in paged-blocks`},
@@ -301,7 +301,7 @@ func TestReplayErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want a syntax error", tt.line, err)
 			continue
 		}
-		if want := "line 5, " + tt.want + ": " + tt.line; err.Error() != want {
+		if want := "line 5, " + tt.want + ", in the statement: " + tt.line; err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}

@@ -53,9 +53,9 @@ type RunError struct {
 
 func (e *RunError) Error() string {
 	if n := len(e.Failures) - 1; n > 0 {
-		return fmt.Sprintf("the contract fails in its %v (and %d more)", e.Failures[0], n)
+		return fmt.Sprintf("the contract does not hold in %v (and %d more)", e.Failures[0], n)
 	}
-	return fmt.Sprintf("the contract fails in its %v", e.Failures[0])
+	return fmt.Sprintf("the contract does not hold in %v", e.Failures[0])
 }
 
 // RunOptions adjusts [Run].

@@ -118,7 +118,7 @@ func (s *Contract) applySession(st *statement) *SyntaxError {
 func (s *Contract) declareList(st *statement) *SyntaxError {
 	i := List(st.name).index()
 	if s.session.lists[i] != nil {
-		return fault(st.column, "add to the list that there is", "%s is declared twice, which would empty it", st.name)
+		return fault(st.column, "add to the list instead: add \"TEXT\" to "+st.name, "%s is declared already, and a second declaration would empty it", st.name)
 	}
 	t := newTexts()
 	for _, text := range st.items {
@@ -132,7 +132,7 @@ func (s *Contract) changeList(st *statement) *SyntaxError {
 	t := s.session.list(List(st.name))
 	switch {
 	case t == nil:
-		return fault(st.column, "declare it: remember a list called "+st.name, "%s is used before it is declared", st.name)
+		return fault(st.column, "declare it: remember a list called "+st.name, "no line before declares %s", st.name)
 	case st.verb == verbAdd:
 		t.add(st.text)
 	case !t.remove(st.text):

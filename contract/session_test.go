@@ -268,7 +268,7 @@ func TestWriterErrors(t *testing.T) {
 		{"a source without name", func() ([]string, error) { return s.AddSource("--", "text") }, `name "--" has no letter and no digit`},
 		{"a source without text", func() ([]string, error) { return s.AddSource("x", "") }, `text of source "" is empty`},
 		{"a claim that is empty", func() ([]string, error) { return s.Verify("", "") }, `claim "" is empty`},
-		{"a claim in another case", func() ([]string, error) { return s.Verify("the gate", "notes") }, `claim "the gate" is not in the source "notes"`},
+		{"a claim in another case", func() ([]string, error) { return s.Verify("the gate", "notes") }, `claim "the gate" is not a part of the text of source "notes"`},
 		{"a claim from a claim", func() ([]string, error) { return s.Verify("open", "guess") }, `source "guess" is not remembered`},
 		{"a claim from nowhere", func() ([]string, error) { return s.Verify("open", long) }, `source "source-` + long + `" is not remembered`},
 		{"a claim from a source without name", func() ([]string, error) { return s.Verify("open", "?") }, `name "?" has no letter and no digit`},
@@ -553,8 +553,8 @@ func TestReplaySessionErrors(t *testing.T) {
 	for _, tt := range []struct {
 		line, want string
 	}{
-		{`remember a list called open-questions`, "column 24: open-questions is declared twice, which would empty it"},
-		{`add "x" to verified-claims`, "column 12: verified-claims is used before it is declared"},
+		{`remember a list called open-questions`, "column 24: open-questions is declared already, and a second declaration would empty it"},
+		{`add "x" to verified-claims`, "column 12: no line before declares verified-claims"},
 		{`remove "x" from open-questions`, `column 17: "x" is not in open-questions`},
 		{`add "none" to open-questions`, `column 5: block id "none" is the language's word for an empty list`},
 		{`add 5 to open-questions`, "column 10: open-questions is changed in another way"},
@@ -595,7 +595,7 @@ func TestReplaySessionErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want a syntax error", tt.line, err)
 			continue
 		}
-		if got, want := e.Error(), "line 3, "+tt.want+": "+tt.line; got != want {
+		if got, want := e.Error(), "line 3, "+tt.want+", in the statement: "+tt.line; got != want {
 			t.Errorf("got  %v\nwant %s", got, want)
 		}
 	}
@@ -659,7 +659,7 @@ remember a string called last-pager-pass with "2026-05-17T03:08:12+00:00"
 		t.Errorf("failures (-want +got):\n%s\n%v", diff, r.Failures)
 	}
 	var failed *RunError
-	if err := r.Err(); !errors.As(err, &failed) || !strings.HasPrefix(err.Error(), "the contract fails in its line ") || !strings.HasSuffix(err.Error(), "(and 3 more)") {
+	if err := r.Err(); !errors.As(err, &failed) || !strings.HasPrefix(err.Error(), "the contract does not hold in line ") || !strings.HasSuffix(err.Error(), "(and 3 more)") {
 		t.Errorf("Err() = %v, want an error with the first failure", err)
 	}
 }
@@ -807,7 +807,7 @@ func TestNothingThatChangesFollowsTheEnd(t *testing.T) {
 func TestRunErrorCounts(t *testing.T) {
 	failures := []Failure{{3, FailedBudget, "too much"}, {4, FailedGuard, "not met"}, {5, FailedPin, "out"}}
 	for n, want := range map[int]string{1: "", 2: " (and 1 more)", 3: " (and 2 more)"} {
-		if got := (&RunError{failures[:n]}).Error(); got != "the contract fails in its line 3: too much"+want {
+		if got := (&RunError{failures[:n]}).Error(); got != "the contract does not hold in line 3: too much"+want {
 			t.Errorf("%d failures: %s", n, got)
 		}
 	}

@@ -35,7 +35,7 @@ type SyntaxError struct {
 }
 
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s: %s", e.Line, e.Column, e.Text, e.Statement)
+	return fmt.Sprintf("line %d, column %d: %s, in the statement: %s", e.Line, e.Column, e.Text, e.Statement)
 }
 
 // Replay returns the state after the statements of a contract. It skips blank
@@ -212,7 +212,7 @@ func (s *Contract) declare(st *statement) *SyntaxError {
 	b := Bucket(st.name)
 	i := b.index()
 	if s.declared[i] {
-		return fault(st.column, "begin a new contract", "%s is declared twice, which would empty it", b)
+		return fault(st.column, "begin a new contract", "%s is declared already, and a second declaration would empty it", b)
 	}
 	s.declared[i] = true
 	return nil
@@ -222,8 +222,8 @@ func (s *Contract) add(st *statement) *SyntaxError {
 	b := Bucket(st.name)
 	i := b.index()
 	if !s.declared[i] {
-		return fault(st.column, "no line declares it, so a program without declarations wrote this contract; name a new file instead",
-			"%s is used before it is declared", b)
+		return fault(st.column, "another program may have written this contract; begin a new one in another file",
+			"no line before declares %s", b)
 	}
 	if old, ok := s.blocks[st.text]; ok {
 		return fault(st.column, "remove it first", "block %q is in %s already", st.text, old)

@@ -207,7 +207,7 @@ func (d *draft) cite(claim, source string) {
 	case !ok || s.Claim:
 		d.fail(&TextError{What: "source", Text: word, Reason: "is not remembered"})
 	case !strings.Contains(s.Text, claim):
-		d.fail(&TextError{What: "claim", Text: claim, Reason: fmt.Sprintf("is not in the source %q", word)})
+		d.fail(&TextError{What: "claim", Text: claim, Reason: fmt.Sprintf("is not a part of the text of source %q", word)})
 	default:
 		d.line(`cite "` + claim + `" from ` + word)
 	}

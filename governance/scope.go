@@ -32,8 +32,11 @@ func ParseScope(s string) (Scope, error) {
 		return "", fmt.Errorf("scope %q: want tenant/project/agent, 200 bytes at most", s)
 	}
 	for _, p := range parts {
-		if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-") != "" {
-			return "", fmt.Errorf("scope %q: part %q must have only letters, digits and . _ @ -", s, p)
+		if p == "" {
+			return "", fmt.Errorf("scope %q: a part is empty: put a name before and after each slash", s)
+		}
+		if strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-") != "" {
+			return "", fmt.Errorf("scope %q: part %q has something else than letters, digits and . _ @ -", s, p)
 		}
 	}
 	return Scope(s), nil

@@ -264,12 +264,12 @@ func TestParseCases(t *testing.T) {
 func TestParseCasesRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"what is no list", `"x"`, "offset 0: '\"' where an array is expected"},
-		{"an object without cases", `{}`, "offset 0: an object without a list of cases in cases or tests"},
-		{"another key", `{"prompts": []}`, "offset 0: an object without a list of cases in cases or tests"},
+		{"an object without cases", `{}`, `offset 0: the object has no list "cases" or "tests"`},
+		{"another key", `{"prompts": []}`, `offset 0: the object has no list "cases" or "tests"`},
 		{"two lists", `{"cases": [], "tests": []}`, `offset 14: tests: "tests" is a second list of cases`},
 		{"a case without a prompt", `[{"expected_verb": null}]`, "offset 1: 0: a case without prompt"},
 		{"a case without a verb", `[{"prompt": ""}]`, "offset 1: 0: a case without expected_verb"},
-		{"a verb that is none", `[{"prompt": "", "expected_verb": "run"}]`, `offset 33: 0.expected_verb: "run" is no verb`},
+		{"a verb that is none", `[{"prompt": "", "expected_verb": "run"}]`, `offset 33: 0.expected_verb: "run" is not a known verb`},
 		{"a slot of another verb", `[{"prompt": "", "expected_verb": "fix", "expected_slots": {"goal": "x"}}]`, `offset 59: 0.expected_slots.goal: "goal" is no slot of fix`},
 		{"a slot where it passes through", `[{"prompt": "", "expected_verb": null, "expected_slots": {"goal": "x"}}]`, `offset 58: 0.expected_slots.goal: "goal" is no slot of a prompt that passes through`},
 		{"a gap that is not required", `[{"prompt": "", "expected_verb": "fix", "expected_gaps": ["symptoms"]}]`, `offset 58: 0.expected_gaps.0: "symptoms" is none of [target]`},

@@ -180,7 +180,7 @@ func (p *parser) verb() (Verb, error) {
 	}
 	s, err := p.String()
 	if err == nil && !slices.Contains(Verbs(), Verb(s)) {
-		err = p.Fail(at, "%q is no verb", s)
+		err = p.Fail(at, "%q is not a known verb", s)
 	}
 	return Verb(s), err
 }

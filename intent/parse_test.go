@@ -49,11 +49,11 @@ func TestParseRefuses(t *testing.T) {
 	head := `{"schema":"prosecode.intent.v0",`
 	for _, tt := range []struct{ name, in, want string }{
 		{"a string, which is no list of keywords", `"pager"`, "offset 0: neither an object nor a list of keywords"},
-		{"a keyword that is no string", `["a", 1]`, "offset 6: 1: '1' where a string is expected"},
+		{"a keyword that is no string", `["a", 1]`, "offset 6: 1: found '1', and a string is expected"},
 		{"an object that is none", `{}`, "offset 0: an intent needs schema and verb"},
 		{"another schema", `{"schema":"v1","verb":null}`, `offset 10: schema: "v1" is not prosecode.intent.v0`},
 		{"no verb", head + `"slots":{}}`, "offset 0: an intent needs schema and verb"},
-		{"another verb", head + `"verb":"run"}`, `offset 39: verb: "run" is no verb`},
+		{"another verb", head + `"verb":"run"}`, `offset 39: verb: "run" is not a known verb`},
 		{"a slot of another verb", head + `"verb":"fix","slots":{"goal":"x"}}`, `offset 54: slots.goal: "goal" is no slot of fix`},
 		{"an empty value", head + `"verb":"fix","slots":{"target":""}}`, "offset 63: slots.target: an empty value"},
 		{"no value", head + `"verb":"fix","slots":{"target":[]}}`, "offset 63: slots.target: no value"},

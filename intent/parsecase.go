@@ -46,7 +46,7 @@ func (p *parser) cases() (cases []Case, err error) {
 		return err
 	})
 	if err == nil && cases == nil {
-		err = p.Fail(at, "an object without a list of cases in cases or tests")
+		err = p.Fail(at, "the object has no list \"cases\" or \"tests\"")
 	}
 	return cases, err
 }

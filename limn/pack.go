@@ -132,6 +132,12 @@ func readPack(name string) (*Pack, error) {
 	return LoadPack(data)
 }
 
+// A packClash is an [ErrPack] about two packs, each of which is one.
+type packClash struct{ text string }
+
+func (e *packClash) Error() string { return e.text }
+func (e *packClash) Unwrap() error { return ErrPack }
+
 // CheckPacks returns an error if two packs declare the same word or the same
 // live name.
 func CheckPacks(packs []*Pack) error {
@@ -139,7 +145,7 @@ func CheckPacks(packs []*Pack) error {
 	for i, p := range packs {
 		for _, w := range p.words() {
 			if owner, taken := owners[w]; taken && owner != i {
-				return fmt.Errorf("%w: %q is in both the pack %q and the pack %q: load only one of them", ErrPack, w, packs[owner].Name, p.Name)
+				return &packClash{fmt.Sprintf("the packs %q and %q both define %q: load only one of them", packs[owner].Name, p.Name, w)}
 			}
 			owners[w] = i
 		}

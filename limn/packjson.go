@@ -30,13 +30,16 @@ func decodePack(data []byte) (any, error) {
 	return v, nil
 }
 
+// notJSON returns the error of a decoder as one about a pack.
+func notJSON(err error) error { return fmt.Errorf("%w: it is not JSON: %w", ErrPack, err) }
+
 func decodeJSON(d *json.Decoder, at string, depth int) (any, error) {
 	token, err := d.Token()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("%w: the JSON ends too early", ErrPack)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrPack, err)
+		return nil, notJSON(err)
 	case depth > maxPackDepth:
 		return nil, fmt.Errorf("%w: %s nests too deep: at most %d levels are read", ErrPack, at, maxPackDepth)
 	}
@@ -54,7 +57,7 @@ func decodeObject(d *json.Decoder, at string, depth int) (any, error) {
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrPack, err)
+			return nil, notJSON(err)
 		}
 		name, _ := key.(string)
 		field := member(at, name)

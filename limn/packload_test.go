@@ -43,7 +43,7 @@ func TestBuiltinPacks(t *testing.T) {
 		t.Errorf("a live name that is a noun of its pack: %v", err)
 	}
 	other := &Pack{Name: "other", Declarations: []PackName{{"level", "number"}}}
-	if err := CheckPacks([]*Pack{live, other}); !errors.Is(err, ErrPack) || !strings.Contains(err.Error(), `"level" is in both the pack "live" and the pack "other"`) {
+	if err := CheckPacks([]*Pack{live, other}); !errors.Is(err, ErrPack) || !strings.Contains(err.Error(), `the packs "live" and "other" both define "level"`) {
 		t.Errorf("two packs with a live name: %v", err)
 	}
 	if _, err := BuiltinPack("sesion"); err == nil {

@@ -255,6 +255,8 @@ func (p *parser) unexpected() {
 		p.fail(`"starting" is not where it belongs`, `put "starting" first, then "until", then "inherited"`)
 	case t.is(kwWhen):
 		p.fail(`"when" inside a statement`, "begin a line with it, at the left")
+	case t.kind == lexText:
+		p.fail("the statement is complete before this quoted text", "end the statement here, or put it and the words before into one pair of quotes")
 	default:
 		p.fail(p.found()+" is one word too many", "end the statement before this word, or put the words in quotes")
 	}

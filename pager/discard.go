@@ -338,26 +338,25 @@ type DiscardError struct {
 type Refusal struct {
 	Block  string `json:"block"` // its id, or the name in the request if no block has it
 	Rule   Rule   `json:"rule,omitempty"`
-	Reason string `json:"reason"`
+	Reason string `json:"reason"` // a sentence whose subject is the block, such as "is pinned"
 }
 
 func (e *DiscardError) Error() string {
 	if e.Target > 0 {
 		return fmt.Sprintf("target of %d tokens is below the floor of %d", e.Target, e.Floor)
 	}
-	const most = 3
-	var parts []string
-	for _, r := range e.Refused[:min(most, len(e.Refused))] {
-		parts = append(parts, r.Block+": "+r.Reason)
-	}
-	if n := len(e.Refused) - most; n > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", n))
-	}
 	done := "discarded"
 	if e.Paging {
 		done = "paged"
 	}
-	return fmt.Sprintf("%d of %d blocks may not be %s: %s", len(e.Refused), e.Named, done, strings.Join(parts, "; "))
+	first := e.Refused[0]
+	switch {
+	case e.Named == 1:
+		return fmt.Sprintf("block %s may not be %s: it %s", first.Block, done, first.Reason)
+	case len(e.Refused) == 1:
+		return fmt.Sprintf("1 of %d blocks may not be %s: %s %s", e.Named, done, first.Block, first.Reason)
+	}
+	return fmt.Sprintf("%d of %d blocks may not be %s; the first of them, %s, %s", len(e.Refused), e.Named, done, first.Block, first.Reason)
 }
 
 // PlanDiscard returns the plan of a discard. Without r.Auto, the plan takes all blocks in r.IDs.
@@ -449,14 +448,25 @@ func (d *discarding) named() (*DiscardPlan, error) {
 	}
 	if rest := d.rest(-1); len(e.Refused) == 0 && len(d.taken) > 0 && rest < d.Floor {
 		for _, id := range d.IDs {
-			e.Refused = append(e.Refused, Refusal{string(id), "", fmt.Sprintf(
-				"%d tokens would be left, below the floor of %d: %d may go", rest, d.Floor, max(d.before-d.Floor, 0))})
+			e.Refused = append(e.Refused, Refusal{string(id), "", d.belowFloor(rest)})
 		}
 	}
 	if len(e.Refused) > 0 {
 		return nil, e
 	}
 	return d.plan(), nil
+}
+
+// belowFloor is the reason to refuse the named blocks if a window of rest tokens would be left.
+func (d *discarding) belowFloor(rest token.Count) string {
+	words, may := "would leave", "nothing may go"
+	if len(d.IDs) > 1 {
+		words = "would leave, with the others,"
+	}
+	if d.before > d.Floor {
+		may = fmt.Sprintf("at most %d may go", d.before-d.Floor)
+	}
+	return fmt.Sprintf("%s %d tokens, and the floor is %d: %s", words, rest, d.Floor, may)
 }
 
 // auto takes blocks in the order of discard until the target is reached.

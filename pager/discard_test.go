@@ -329,11 +329,11 @@ func TestNamedDiscard(t *testing.T) {
 			[]transcript.BlockID{"01", "03"},
 			201,
 			[]Refusal{
-				{"01", "", "200 tokens would be left, below the floor of 201: 199 may go"},
-				{"03", "", "200 tokens would be left, below the floor of 201: 199 may go"},
+				{"01", "", "would leave, with the others, 200 tokens, and the floor is 201: at most 199 may go"},
+				{"03", "", "would leave, with the others, 200 tokens, and the floor is 201: at most 199 may go"},
 			},
 		},
-		{"from below the floor, nothing goes", []transcript.BlockID{"01"}, 500, []Refusal{{"01", "", "300 tokens would be left, below the floor of 500: 0 may go"}}},
+		{"from below the floor, nothing goes", []transcript.BlockID{"01"}, 500, []Refusal{{"01", "", "would leave 300 tokens, and the floor is 500: nothing may go"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, IDs: tt.ids, Floor: tt.floor})
@@ -354,13 +354,11 @@ func TestNamedDiscard(t *testing.T) {
 	}
 }
 
-// An error about a discard lists three blocks, and how many more there are.
+// An error about a discard names one block, and how many there are.
 func TestDiscardErrorIsShort(t *testing.T) {
 	for n, want := range map[int]string{
-		1: "1 of 9 blocks may not be discarded: b0: is pinned",
-		3: "3 of 9 blocks may not be discarded: b0: is pinned; b1: is pinned; b2: is pinned",
-		4: "4 of 9 blocks may not be discarded: b0: is pinned; b1: is pinned; b2: is pinned; and 1 more",
-		6: "6 of 9 blocks may not be discarded: b0: is pinned; b1: is pinned; b2: is pinned; and 3 more",
+		1: "1 of 9 blocks may not be discarded: b0 is pinned",
+		3: "3 of 9 blocks may not be discarded; the first of them, b0, is pinned",
 	} {
 		e := &DiscardError{Named: 9, Before: 5, Floor: 3}
 		for i := range n {

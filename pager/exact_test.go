@@ -185,7 +185,7 @@ func TestWhatADiscardLeaves(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]string{
-		1: "1 of 9 blocks may not be discarded: b0: x", 3: "3 of 9 blocks may not be discarded: b0: x; b1: x; b2: x", 4: "4 of 9 blocks may not be discarded: b0: x; b1: x; b2: x; and 1 more",
+		1: "1 of 9 blocks may not be discarded: b0 x", 2: "2 of 9 blocks may not be discarded; the first of them, b0, x",
 	} {
 		e := &DiscardError{Named: 9}
 		for i := range n {
@@ -198,7 +198,7 @@ func TestWhatADiscardLeaves(t *testing.T) {
 	if got, want := (&DiscardError{Target: 1, Floor: 7}).Error(), "target of 1 tokens is below the floor of 7"; got != want {
 		t.Errorf("the error says %q, want %q", got, want)
 	}
-	if got, want := (&DiscardError{Paging: true, Named: 1, Refused: []Refusal{{Block: "b", Reason: "x"}}}).Error(), "1 of 1 blocks may not be paged: b: x"; got != want {
+	if got, want := (&DiscardError{Paging: true, Named: 1, Refused: []Refusal{{Block: "b", Reason: "x"}}}).Error(), "block b may not be paged: it x"; got != want {
 		t.Errorf("the error says %q, want %q", got, want)
 	}
 }

@@ -31,20 +31,20 @@ const (
 var rules = [...]struct {
 	rule  Rule
 	hard  bool
-	keeps string // why a block is not discarded
+	keeps string // why a block is not discarded: the verb of a sentence about it, and what follows
 }{
-	{RuleSystem, true, "system text"},
-	{ruleCompaction, true, "compaction by the provider"},
+	{RuleSystem, true, "is system text"},
+	{ruleCompaction, true, "is a compaction by the provider"},
 	{RulePin, true, "is pinned"},
 	{rulePending, true, "has a call that is not answered yet"},
-	{ruleNewestUser, true, "newest user message"},
-	{ruleNewest, true, "answer to the newest user message"},
-	{RuleFirstTask, true, "first task"},
-	{RuleCorrection, true, "correction or standing order of the user"},
-	{RuleEdit, false, "code edit, which shows what a file is like now"},
-	{rulePlan, false, "plan or conclusion that the work hangs on"},
+	{ruleNewestUser, true, "is the newest user message"},
+	{ruleNewest, true, "is the answer to the newest user message"},
+	{RuleFirstTask, true, "is the first task"},
+	{RuleCorrection, true, "is a correction or standing order of the user"},
+	{RuleEdit, false, "is a code edit that shows what a file is like now"},
+	{rulePlan, false, "is a plan or conclusion that the work hangs on"},
 	{ruleSummary, false, "stands for messages that left"},
-	{RuleRecent, false, "among the last blocks"},
+	{RuleRecent, false, "is among the last blocks"},
 }
 
 // Hard reports whether r keeps a block in the window. [Make] and [Slide]
@@ -60,8 +60,8 @@ func (r Rule) Hard() bool {
 	return false
 }
 
-// Keeps returns a phrase that says why the rule keeps a block from being
-// discarded.
+// Keeps says why the rule keeps a block from being discarded, as a sentence
+// without its subject, such as "is pinned".
 func (r Rule) Keeps() string {
 	for i := range rules {
 		if rules[i].rule == r {

@@ -60,7 +60,7 @@ func (r *Report) Judge(p *Criteria, before, after token.Count) *Acceptance {
 	}
 	short := func(list *[]string, what string, t Tally, want ratio.Ratio) {
 		if !reaches(t, want) {
-			*list = append(*list, fmt.Sprintf("%d of %d %s passed (%s), %s wanted", t.Passed, t.Total, what, t.score().Percent(), want.Percent()))
+			*list = append(*list, fmt.Sprintf("%d of %d %s passed (%s), and %s must pass", t.Passed, t.Total, what, t.score().Percent(), want.Percent()))
 		}
 	}
 	short(&v.Reasons, "probes", r.Tally, q.Overall)

@@ -39,25 +39,25 @@ func TestJudge(t *testing.T) {
 		{
 			"just less", graded(2, 2, 87, 97), nil,
 			[2]token.Count{},
-			Acceptance{Reasons: []string{"89 of 99 probes passed (89.9%), 90.0% wanted"}},
+			Acceptance{Reasons: []string{"89 of 99 probes passed (89.9%), and 90.0% must pass"}},
 		},
 		{
 			"one critical", graded(9, 10, 90, 90), nil,
 			[2]token.Count{},
-			Acceptance{Reasons: []string{"9 of 10 critical probes passed (90.0%), 100.0% wanted"}},
+			Acceptance{Reasons: []string{"9 of 10 critical probes passed (90.0%), and 100.0% must pass"}},
 		},
 		{
 			"few ordinary ones, but enough of all", graded(9, 9, 0, 1), nil,
 			[2]token.Count{},
-			Acceptance{Accepted: true, Warnings: []string{"0 of 1 ordinary probes passed (0.0%), 80.0% wanted"}},
+			Acceptance{Accepted: true, Warnings: []string{"0 of 1 ordinary probes passed (0.0%), and 80.0% must pass"}},
 		},
 		{
 			"less than 70%", graded(0, 0, 6, 10), nil,
 			[2]token.Count{},
 			Acceptance{
-				Reasons:  []string{"6 of 10 probes passed (60.0%), 90.0% wanted"},
-				Warnings: []string{"6 of 10 ordinary probes passed (60.0%), 80.0% wanted"},
-				RedFlags: []string{"6 of 10 probes passed (60.0%), 70.0% wanted"},
+				Reasons:  []string{"6 of 10 probes passed (60.0%), and 90.0% must pass"},
+				Warnings: []string{"6 of 10 ordinary probes passed (60.0%), and 80.0% must pass"},
+				RedFlags: []string{"6 of 10 probes passed (60.0%), and 70.0% must pass"},
 			},
 		},
 		{

@@ -33,7 +33,7 @@ func (e *NameError) Error() string {
 	if e.Output == "" {
 		return "name a folder with -o, or " + e.Want
 	}
-	return fmt.Sprintf("-o %s: name a folder that is there, or %s", e.Output, e.Want)
+	return fmt.Sprintf("-o %s: give a folder that exists, or %s", e.Output, e.Want)
 }
 
 // newUUID returns a UUID of version 4, which is random, or 7, which begins with the time

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,7 @@ func Main(ctx context.Context, env *job.Env, args []string) (code int) {
 }
 
 // counted returns err, or in place of the library's error about the number of arguments one that
-// shows the arguments that cmd takes.
+// names the argument that is missing or too many.
 func counted(cmd *cobra.Command, err error) error {
 	if err == nil || cmd.HasSubCommands() || out.KindOf(err) == out.KindUsage {
 		return err
@@ -67,11 +66,33 @@ func counted(cmd *cobra.Command, err error) error {
 	if bad := cmd.ValidateArgs(args); bad == nil || bad.Error() != err.Error() {
 		return err
 	}
-	given := strconv.Itoa(len(args)) + " arguments"
-	if len(args) == 1 {
-		given = "1 argument"
+	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	for n := len(args) - 1; n >= 0; n-- {
+		switch {
+		case cmd.ValidateArgs(args[:n]) != nil:
+		case n == 0:
+			return out.Usagef("%s: the command takes no arguments: leave out %q", name, args[0])
+		default:
+			return out.Usagef("%s: %q is one argument too many", name, args[n])
+		}
 	}
-	return out.Usagef("%s given, but the command is: %s", given, cmd.UseLine())
+	if needed := needed(cmd.Use); len(args) < len(needed) {
+		return out.Usagef("%s: %s is missing", name, needed[len(args)])
+	}
+	return out.Usagef("%s: %d arguments are given, but the command is: %s", name, len(args), cmd.UseLine())
+}
+
+// needed returns the names of the arguments that a usage line begins with and that may not be left
+// out.
+func needed(use string) []string {
+	var names []string
+	for _, word := range strings.Fields(use)[1:] {
+		if c := word[0]; c < 'A' || c > 'Z' {
+			break
+		}
+		names = append(names, strings.ReplaceAll(strings.TrimSuffix(word, "..."), "|", " or "))
+	}
+	return names
 }
 
 // completes reports whether the command line comes from a shell that asks for completions.

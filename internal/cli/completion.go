@@ -33,7 +33,7 @@ ids of sessions and blocks with a preview of each. SHELL is bash, zsh, fish or p
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(j.Stdout)
 			}
-			return out.OneOf("SHELL", args[0], shells...)
+			return out.OneOf("completion", args[0], shells...)
 		},
 	}
 }

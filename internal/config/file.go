@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -79,7 +80,7 @@ func readDocument(path string) (*document, error) {
 func parse(path string, data []byte) (*document, error) {
 	var all map[string]any
 	if err := toml.Unmarshal(data, &all); err != nil {
-		return nil, syntaxError(path, err)
+		return nil, syntaxError(path, data, err)
 	}
 	d := &document{path: path, base: make(entries), profiles: make(map[string]entries)}
 	r := &reader{document: d}
@@ -102,7 +103,10 @@ func parse(path string, data []byte) (*document, error) {
 	return d, r.Error()
 }
 
-func syntaxError(path string, err error) error {
+func syntaxError(path string, data []byte, err error) error {
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return &FileError{File: path, Err: errors.New("the settings are not TOML; they look like JSON")}
+	}
 	e := &FileError{File: path, Err: errors.New(strings.TrimPrefix(err.Error(), "toml: "))}
 	if d, ok := errors.AsType[*toml.DecodeError](err); ok {
 		e.Line, e.Column = d.Position()

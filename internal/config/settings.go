@@ -498,7 +498,7 @@ func (v *Value) settle(env Getenv, f *source) (err error) {
 		v.Value = paths
 	}
 	if err == nil && v.key.own && f.dir != "" {
-		err = v.fail(errors.New("cannot be set in a project's file, which comes with the project: set it in your own"))
+		err = v.fail(errors.New("cannot be set in the settings of a project, which others may have written: set it in your own settings"))
 	}
 	return err
 }
@@ -510,7 +510,7 @@ func (v *Value) ofStore(env Getenv, f *source, name string) (string, error) {
 	case !IsAddress(name):
 		return beside(env, filepath.Dir(f.path), name)
 	case f.dir != "":
-		return "", v.fail(errors.New("names a server, which a project's file must not choose: set it in your own"))
+		return "", v.fail(errors.New("names a server, which the settings of a project cannot choose: set it in your own settings"))
 	}
 	return name, nil
 }

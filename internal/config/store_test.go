@@ -144,7 +144,7 @@ func TestAddressesThatAreRefused(t *testing.T) {
 		}
 	}
 	_, err := Load(newWorld(t, "", "store = 'postgres://ada@db.example.org/carrel'\n", "").sources(nil))
-	if err == nil || !strings.Contains(err.Error(), "a project's file must not choose") {
+	if err == nil || !strings.Contains(err.Error(), "the settings of a project cannot choose") {
 		t.Errorf("a project's file: %v, want it refused", err)
 	}
 }

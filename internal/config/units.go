@@ -19,7 +19,7 @@ const (
 
 // ParseDuration parses a time span, such as "30s", "12h", "7d" or "2w". It refuses negative ones.
 func ParseDuration(s string) (time.Duration, error) {
-	bad := fmt.Errorf("%q is not such as 30s, 12h, 7d or 2w", s)
+	bad := fmt.Errorf("%q is not a time span: give one such as 30s, 12h, 7d or 2w", s)
 	if s == "" {
 		return 0, bad
 	}
@@ -115,7 +115,7 @@ func ParseTime(s string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time, such as 2026-01-31T12:00:00Z or 2026-01-31", s)
+	return time.Time{}, fmt.Errorf("%q is not a time: give one such as 2026-01-31T12:00:00Z or 2026-01-31", s)
 }
 
 // errEmpty means that a list contains an empty text.

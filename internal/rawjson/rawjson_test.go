@@ -49,7 +49,7 @@ func TestErrors(t *testing.T) {
 		want   string
 	}{
 		{``, 0, "the text ends in the middle of a value"},
-		{`{"a":1,}`, 7, `'}' where a string is expected`},
+		{`{"a":1,}`, 7, `found '}', and a string is expected`},
 		{`[1,]`, 3, `']' where a value is expected`},
 		{`[1 2]`, 3, `'2' where a comma or ']' is expected`},
 		{`{"a" 1}`, 5, `'1' where a colon is expected`},
@@ -219,10 +219,10 @@ func TestErrorsSayWhere(t *testing.T) {
 				}
 				return r.Object(func(string) error { _, err := r.String(); return err })
 			})
-		}, `offset 13: a.1.b: '7' where a string is expected`},
+		}, `offset 13: a.1.b: found '7', and a string is expected`},
 		{`{"` + key + `":x}`, func(r *Reader) error { _, err := r.Members(); return err }, `offset 54: ` + key[:40] + `…: 'x' where a value is expected`},
 		{`{"` + key + `":1,"` + key + `":2}`, func(r *Reader) error { _, err := r.Members(); return err }, `offset 56: key "` + key[:40] + `…" comes twice`},
-		{`{"a":1,7}`, func(r *Reader) error { _, err := r.Members(); return err }, `offset 7: '7' where a string is expected`},
+		{`{"a":1,7}`, func(r *Reader) error { _, err := r.Members(); return err }, `offset 7: found '7', and a string is expected`},
 		{`{"a" 1}`, func(r *Reader) error { _, err := r.Members(); return err }, `offset 5: '1' where a colon is expected`},
 		{`{"a":1 2}`, func(r *Reader) error { _, err := r.Members(); return err }, `offset 7: '2' where a comma or '}' is expected`},
 		{`[1,x]`, func(r *Reader) error { _, err := r.Elements(); return err }, `offset 3: 1: 'x' where a value is expected`},
@@ -256,7 +256,7 @@ func TestAt(t *testing.T) {
 	if err := r.At(at, "late", read); err != nil || got != "x" || path != "late" || r.Path() != "" || r.Position() != behind {
 		t.Errorf("read %q at %q, then %q and position %d, want %d: %v", got, path, r.Path(), r.Position(), behind, err)
 	}
-	if err := r.At(list[1].Value.Start, "first", read); err == nil || !strings.Contains(err.Error(), "first: '[' where a string is expected") {
+	if err := r.At(list[1].Value.Start, "first", read); err == nil || !strings.Contains(err.Error(), "first: found '[', and a string is expected") {
 		t.Errorf("a value of another kind: %v", err)
 	}
 }

@@ -58,7 +58,7 @@ func (r *Reader) scan() (span Span, has marks, err error) {
 	case start == len(r.data):
 		return span, has, r.cut()
 	case r.data[start] != '"':
-		return span, has, r.Fail(start, "%s where a string is expected", r.here())
+		return span, has, r.Fail(start, "found %s, and a string is expected", r.here())
 	}
 	at, has, ok := closing(r.data, start+1)
 	if !ok {

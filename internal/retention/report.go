@@ -28,7 +28,7 @@ func ParseBudget(s string) (Budget, error) {
 	} else if n, err := strconv.Atoi(strings.TrimSuffix(s, "%")); err == nil && n > 0 && n <= 100 {
 		return Budget{Percent: n}, nil
 	}
-	return Budget{}, fmt.Errorf("%q is no budget: want a share of the tokens, such as 10%%, or a number of tokens, such as 4k", s)
+	return Budget{}, fmt.Errorf("%q is not a budget: give a share up to 100%%, such as 10%%, or a number of tokens, such as 4k", s)
 }
 
 // String returns the budget as [ParseBudget] reads it.

@@ -139,7 +139,7 @@ func TestParseRefuses(t *testing.T) {
 		{"two cases of one name", `[{"name": "a"}, {"name": "a"}]`, "no list of cases: case 2 has no name, or the name of an earlier case"},
 		{"a pack that there is not", `[{"name": "a", "packs": ["b"]}]`, `no list of cases: case "a": no such pack: "b"`},
 		{"a pack that is none", `[{"name": "a", "packs": [{"type": "x"}]}]`, `no list of cases: case "a": not a pack: `},
-		{"packs that do not go together", `[{"name": "a", "packs": ["session", "session"]}]`, `no list of cases: case "a": not a pack: `},
+		{"packs that do not go together", `[{"name": "a", "packs": ["session", "session"]}]`, `no list of cases: case "a": the packs "session" and "session" both define `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Parse([]byte(tt.data))

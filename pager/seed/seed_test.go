@@ -482,7 +482,7 @@ func TestInputErrors(t *testing.T) {
 			false,
 			`blocks.0.id: block "block-1\" to retained-blocks\nadd \"block-9" has a quotation mark at byte 7`,
 		},
-		{"an id of another kind", pagerjson.History{Blocks: []pagerjson.Block{block("b1", 1)}}, true, `blocks.0.id: block "b1" has the word "b1", which does not begin with "block-"`},
+		{"an id of another kind", pagerjson.History{Blocks: []pagerjson.Block{block("b1", 1)}}, true, `blocks.0.id: block "b1" does not begin with "block-"`},
 		{"an id of another kind in the current dialect", pagerjson.History{Blocks: []pagerjson.Block{block("block-1 b2", 1)}}, false, `blocks.0.id: block "block-1 b2" has the word "b2", which does not begin with "block-"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

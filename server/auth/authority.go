@@ -251,14 +251,14 @@ func (a *Authority) Credential(ctx context.Context, id string) (*store.Credentia
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("%w: credential %s: %s and %s begin with it", carrel.ErrAmbiguous, quoted(id), found[0].ID, found[1].ID)
+	return nil, fmt.Errorf("%w: credential %s: it is the beginning of %s and %s", carrel.ErrAmbiguous, quoted(id), found[0].ID, found[1].ID)
 }
 
 // quoted returns an id as an error text shows it. It does not quote a text that is longer than
 // an id, because that may contain a secret.
 func quoted(id string) string {
 	if len(id) > len("tok_")+idDigits {
-		return "(not an id)"
+		return "(longer than an id and maybe the secret, so it is not shown)"
 	}
 	return strconv.Quote(id)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"strings"
@@ -59,7 +58,7 @@ func (claude) read(event string, input []byte, large int) (*Event, error) {
 	}
 	in := &claudeEvent{}
 	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
+		return nil, &EventError{event, len(input) == 0, err}
 	}
 	if kind == kindBegun && in.Source == "compact" {
 		kind = kindCompacted

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -64,7 +63,7 @@ func (codex) read(event string, input []byte, large int) (*Event, error) {
 	}
 	in := &codexEvent{}
 	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
+		return nil, &EventError{event, len(input) == 0, err}
 	}
 	e.waited, e.project = event == "PostToolUse" || event == "Stop", in.Dir
 	switch {

@@ -3,7 +3,6 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -55,7 +54,7 @@ func (geminiCLI) read(event string, input []byte, large int) (*Event, error) {
 	}
 	in := &geminiEvent{}
 	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
+		return nil, &EventError{event, len(input) == 0, err}
 	}
 	e := *none
 	e.kind, e.waited, e.project = kind, event != "SessionEnd", in.Dir

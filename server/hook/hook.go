@@ -140,6 +140,22 @@ const (
 	historyTail = 512 << 10
 )
 
+// An EventError says that the input of a hook is not the JSON of an event.
+type EventError struct {
+	Event string
+	Empty bool  // there is no input
+	Err   error // of the decoder
+}
+
+func (e *EventError) Error() string {
+	if e.Empty {
+		return fmt.Sprintf("the input of %s is empty: it must be the JSON of an event", e.Event)
+	}
+	return fmt.Sprintf("the input of %s is not the JSON of an event: %v", e.Event, e.Err)
+}
+
+func (e *EventError) Unwrap() error { return e.Err }
+
 // ErrLate means that an event was not answered in time.
 var ErrLate = errors.New("the hook had no answer in time")
 

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -45,7 +44,7 @@ var openCodeKinds = map[string]kind{
 func (d openCode) read(event string, input []byte, large int) (*Event, error) {
 	in := &openCodeEvent{}
 	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("decode the input of %s: %w", event, err)
+		return nil, &EventError{event, len(input) == 0, err}
 	}
 	e := &Event{kind: openCodeKinds[event], Session: transcript.SessionID(in.Session), Format: agents.OpenCode.Format, project: in.Dir, waited: event == "tool.execute.after"}
 	if in.Session != "" && e.kind != kindBegun { // a session that begins may not be in the database yet

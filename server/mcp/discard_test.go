@@ -61,11 +61,11 @@ func TestDiscardRefusesWithReasons(t *testing.T) {
 	for _, x := range p.Refused {
 		reasons = append(reasons, x.Block[:8]+": "+x.Reason)
 	}
-	want := []string{task + ": first task", edit + ": code edit, which shows what a file is like now"}
+	want := []string{task + ": is the first task", edit + ": is a code edit that shows what a file is like now"}
 	if diff := cmp.Diff(want, reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
-	for _, line := range []string{"  first task", "  code edit, which shows"} {
+	for _, line := range []string{"  is the first task", "  is a code edit that shows"} {
 		if !strings.Contains(r.text[0], line) {
 			t.Errorf("the text does not say %q:\n%s", line, r.text[0])
 		}
@@ -76,7 +76,7 @@ func TestDiscardRefusesWithReasons(t *testing.T) {
 	}
 	// All six are 4,683 of 4,796 tokens: the floor of 1,000 is in the way.
 	_, p = refused(t, d.ClientSession, "discard_messages", m{"short_ids": read})
-	if p.Type != "carrel:problem/refused" || len(p.Refused) != 6 || !strings.Contains(p.Refused[0].Reason, "below the floor of 1000") {
+	if p.Type != "carrel:problem/refused" || len(p.Refused) != 6 || !strings.Contains(p.Refused[0].Reason, "and the floor is 1000") {
 		t.Errorf("below the floor: %+v", p)
 	}
 	if after := messages(t, d.ClientSession); after.Total != l.Total {

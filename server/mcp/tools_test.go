@@ -183,7 +183,7 @@ func TestMessagesSayWhatMayGo(t *testing.T) {
 	if n := len(l.reads()); n != 6 {
 		t.Errorf("%d files that were read may go, want 6", n)
 	}
-	if b := l.Messages[1]; b.Discardable || b.Kept != "first task" {
+	if b := l.Messages[1]; b.Discardable || b.Kept != "is the first task" {
 		t.Errorf("the task: %+v", b)
 	}
 }

@@ -63,7 +63,7 @@ func TestDecodeRefuses(t *testing.T) {
 	formattest.Refuses(t, format{}, []formattest.Refusal{
 		{Name: "no messages", In: `{"input":"x"}`, Says: "x.json:1: no list of messages"},
 		{Name: "an unknown role", In: "{\"messages\":[\n\n{\"role\":\"robot\"}]}", Says: `x.json:3: messages.0.role: unknown role "robot"`},
-		{Name: "a role that is no string", In: `[{"role":null}]`, Says: `x.json:1: 0.role: 'n' where a string is expected`},
+		{Name: "a role that is no string", In: `[{"role":null}]`, Says: `x.json:1: 0.role: found 'n', and a string is expected`},
 		{Name: "a role twice", In: `[{"role":"user","ro\u006ce":"system"}]`, Says: `0: key "role" comes twice`},
 		{Name: "a message that is none", In: `[7]`, Says: `0: a message must be an object`},
 		{Name: "no message at all", In: `[}`, Says: `0: '}' where a value is expected`},

@@ -116,7 +116,7 @@ func TestDecodeRefuses(t *testing.T) {
 	formattest.Refuses(t, format{}, []formattest.Refusal{
 		{Name: "no input", In: `{"messages":[]}`, Says: "x.json:1: no list of messages"},
 		{Name: "an unknown role", In: "{\"input\":[\n\n{\"role\":\"robot\"}]}", Says: `x.json:3: input.0.role: unknown role "robot"`},
-		{Name: "a role that is no string", In: `[{"role":null}]`, Says: `x.json:1: 0.role: 'n' where a string is expected`},
+		{Name: "a role that is no string", In: `[{"role":null}]`, Says: `x.json:1: 0.role: found 'n', and a string is expected`},
 		{Name: "a message without a role", In: `[{"type":"message","content":"x"}]`, Says: `0: a message needs a role`},
 		{Name: "neither a type nor a role", In: `[{"content":"x"}]`, Says: `0: an item needs a type, or a role`},
 		{Name: "a type twice", In: `[{"type":"x","ty\u0070e":"y"}]`, Says: `0: key "type" comes twice`},

@@ -127,7 +127,7 @@ func (b *examBench) openExams(ctx context.Context, files []string) ([]*exam.Open
 		for _, m := range more {
 			for _, o := range methods {
 				if o.Name == m.Name {
-					return nil, nil, out.Usagef("--windows: %s has a folder %s, and --methods a method of this name: rename the folder", b.windows, m.Name)
+					return nil, nil, out.Usagef("--windows and --methods: the folder %s of %s has the name of a method: rename the folder, or leave the method out", m.Name, b.windows)
 				}
 			}
 		}

@@ -154,7 +154,7 @@ func (b *retentionBench) options() (*retention.Options, error) {
 	case b.least < 1:
 		return nil, out.Usagef("--min: %d is below 1", b.least)
 	case b.svg == "-" && b.j.JSON != "":
-		return nil, out.Usagef("--svg - and --json: only one can be standard output")
+		return nil, out.Usagef("--svg - and --json: only one can go to standard output")
 	}
 	_, err := b.chosen()
 	return opts, err
@@ -182,7 +182,7 @@ func (b *retentionBench) ownSessions() ([]string, error) {
 		_, err = os.Stat(dir)
 	}
 	if err != nil {
-		return nil, out.Usagef("bench retention: Claude Code keeps no sessions here: name files or folders of conversations")
+		return nil, out.Usagef("bench retention: there are no sessions of Claude Code on this machine: name files or folders of conversations")
 	}
 	return []string{dir}, nil
 }

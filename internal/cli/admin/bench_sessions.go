@@ -108,9 +108,9 @@ func (r *recording) nothing(least int) error {
 		return nothing("carrel help formats; name the folder or the files of your sessions",
 			"no conversation in %s: %s there %s in .json or .jsonl, none in a known format", where, out.Count(r.files, "file"), out.Plural(r.files, "ends", "end"))
 	case r.short == 0:
-		return nothing("name sessions in which an agent calls tools for longer",
-			"nothing to measure in %s: %s, and none uses again three names that it had before", where, out.Count(r.idle, "session"))
+		return nothing("name longer sessions, in which an agent calls tools",
+			"none of the sessions in %s can be measured (%d): a session must use three names of files, functions or the like again", where, r.idle)
 	}
-	return nothing(fmt.Sprintf("carrel bench retention --min %d, or name longer sessions", max(least/4, 1)),
-		"nothing to measure in %s: %s with less than %s tokens before a cut", where, out.Count(r.short, "session"), out.Thousands(least))
+	return nothing(fmt.Sprintf("give a lower --min, such as %d, or name longer sessions", max(least/4, 1)),
+		"no session in %s has --min %s tokens before a cut: %s %s shorter", where, out.Thousands(least), out.Count(r.short, "session"), out.Plural(r.short, "is", "are"))
 }

@@ -33,7 +33,7 @@ which only the provider can check.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if !to.ToFile() && j.JSON != "" && !dry {
-				return out.Usagef("--json: name a file with -o, as standard output holds one document")
+				return out.Usagef("--json: needs -o: the conversation goes to a file, as the report takes standard output")
 			}
 			if req.Name = args[0]; req.Name == "-" {
 				req.Name = ""

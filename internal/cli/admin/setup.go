@@ -160,7 +160,7 @@ func newSetupOf(j *job.Job, c *client) *cobra.Command {
 				return err
 			}
 			if len(files) == 0 {
-				return out.Usagef("--mode %s and --scope %s: %s has no settings of this mode in this scope", s.mode, s.scope, c.title)
+				return out.Usagef("--mode %s and --scope %s: %s reads no settings for this mode from a %s", s.mode, s.scope, c.title, s.scope)
 			}
 			return changeSettings(j, c, s, files)
 		},

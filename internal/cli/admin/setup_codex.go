@@ -208,7 +208,7 @@ func noProvider(file string, data []byte) error {
 	switch {
 	case settings.Provider != "":
 		line := bytes.Index(data, []byte("model_provider"))
-		return out.Hinted(&transcript.SyntaxError{Name: file, Line: transcript.LineOf(data, line), Text: fmt.Sprintf("model_provider is %q already", settings.Provider)},
+		return out.Hinted(&transcript.SyntaxError{Name: file, Line: transcript.LineOf(data, line), Text: fmt.Sprintf("model_provider is set to %q, and setup does not replace it", settings.Provider)},
 			"take the line out, and name the base_url of that provider as proxy.upstream.openai in Carrel's own settings: carrel help config")
 	case settings.Providers["carrel"] != nil:
 		return &transcript.SyntaxError{Name: file, Text: "model_providers.carrel is there already, and setup did not write it", Hint: "rename or remove that provider"}

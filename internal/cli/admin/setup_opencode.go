@@ -120,7 +120,7 @@ func openCodePlugin(program string) setupPart {
 	return setupPart{
 		with: func(file string, data []byte) ([]byte, error) {
 			if len(bytes.TrimSpace(data)) > 0 && !ourPlugin(data) {
-				return nil, out.Hinted(&transcript.SyntaxError{Name: file, Text: "there is another plug-in of this name"}, "rename it; or write the rest alone: --mode mcp")
+				return nil, out.Hinted(&transcript.SyntaxError{Name: file, Text: "setup did not write this plug-in and does not replace it"}, "rename it; or set up without the plug-in: --mode mcp")
 			}
 			line := rawjson.AppendString([]byte(openCodeProgram), program)
 			return bytes.Replace(plugin.OpenCode, []byte(openCodeProgram+`"carrel"`), line, 1), nil

@@ -20,7 +20,7 @@ func skillPart() setupPart {
 	return setupPart{
 		with: func(file string, data []byte) ([]byte, error) {
 			if len(bytes.TrimSpace(data)) > 0 && !ourSkill(data) {
-				return nil, out.Hinted(&transcript.SyntaxError{Name: file, Text: "there is another skill of this name"}, "rename it, with its folder; or write the rest alone: --mode hooks")
+				return nil, out.Hinted(&transcript.SyntaxError{Name: file, Text: "setup did not write this skill and does not replace it"}, "rename it, with its folder; or set up without the skill: --mode hooks")
 			}
 			return plugin.Skill, nil
 		},

@@ -131,7 +131,7 @@ func newStoreBackup(j *job.Job) *cobra.Command {
 				}
 				path := j.Path(args[0])
 				if _, err := os.Stat(path); err == nil {
-					return out.Hinted(fmt.Errorf("backup to %s: %w", args[0], fs.ErrExist), "name another file: a backup replaces none")
+					return out.Hinted(fmt.Errorf("backup to %s: %w", args[0], fs.ErrExist), "name another file: a backup never replaces a file")
 				}
 				if err := j.Foreign(args[0]); err != nil {
 					return err

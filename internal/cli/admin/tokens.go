@@ -19,15 +19,15 @@ it takes the bound for models that are not known. With --kind it makes a guess f
 alone.`,
 		Example: `  carrel debug tokens notes.md --model claude-sonnet-4-5`,
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "-"
 			if len(args) > 0 {
 				name = args[0]
 			} else if j.StdinTerminal {
 				return out.Usagef("name a file, or - for standard input")
 			}
-			if (model != "") && (encoding != "") || kind != "" && (model != "" || encoding != "") {
-				return out.Usagef("--model, --encoding and --kind: use only one")
+			if given := out.Given(cmd, "model", "encoding", "kind"); len(given) > 1 {
+				return out.Usagef("%s: use only one", out.WordList(given))
 			}
 			counter := token.ForModel(model)
 			if encoding != "" {

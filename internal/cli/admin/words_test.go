@@ -119,9 +119,9 @@ func TestNothingToMeasure(t *testing.T) {
 		{recording{}, "bench retention: no conversation in a, b: no file there ends in .json or .jsonl", "carrel help formats; name the folder or the files of your sessions"},
 		{recording{files: 1}, "bench retention: no conversation in a, b: 1 file there ends in .json or .jsonl, none in a known format", "carrel help formats; name the folder or the files of your sessions"},
 		{recording{files: 2}, "bench retention: no conversation in a, b: 2 files there end in .json or .jsonl, none in a known format", "carrel help formats; name the folder or the files of your sessions"},
-		{recording{files: 2, idle: 2}, "bench retention: nothing to measure in a, b: 2 sessions, and none uses again three names that it had before", "name sessions in which an agent calls tools for longer"},
-		{recording{files: 1, short: 1}, "bench retention: nothing to measure in a, b: 1 session with less than 4,000 tokens before a cut", "carrel bench retention --min 1000, or name longer sessions"},
-		{recording{files: 2, short: 1, idle: 1}, "bench retention: nothing to measure in a, b: 1 session with less than 4,000 tokens before a cut", "carrel bench retention --min 1000, or name longer sessions"},
+		{recording{files: 2, idle: 2}, "bench retention: none of the sessions in a, b can be measured (2): a session must use three names of files, functions or the like again", "name longer sessions, in which an agent calls tools"},
+		{recording{files: 1, short: 1}, "bench retention: no session in a, b has --min 4,000 tokens before a cut: 1 session is shorter", "give a lower --min, such as 1000, or name longer sessions"},
+		{recording{files: 2, short: 1, idle: 1}, "bench retention: no session in a, b has --min 4,000 tokens before a cut: 1 session is shorter", "give a lower --min, such as 1000, or name longer sessions"},
 	} {
 		tt.r.paths = []string{"a", "b"}
 		err := tt.r.nothing(4000)
@@ -129,7 +129,7 @@ func TestNothingToMeasure(t *testing.T) {
 			t.Errorf("%+v: %q, hint %q", tt.r, err, out.HintOf(err))
 		}
 	}
-	if err := (&recording{short: 1}).nothing(3); !strings.Contains(out.HintOf(err), "--min 1,") {
+	if err := (&recording{short: 1}).nothing(3); !strings.Contains(out.HintOf(err), "--min, such as 1,") {
 		t.Errorf("hint %q, want --min 1 at least", out.HintOf(err))
 	}
 }

@@ -122,7 +122,7 @@ func (fl *assembleFlags) run(ctx context.Context, j *job.Job, req *carrel.Assemb
 func (fl *assembleFlags) fill(j *job.Job, req *carrel.AssembleRequest) (err error) {
 	switch {
 	case fl.out.File == "-" && j.JSON != "":
-		return out.Usagef("-o - and --json: only one can be standard output")
+		return out.Usagef("-o - and --json: only one can go to standard output")
 	case fl.trace && req.DryRun:
 		return out.Usagef("--trace and -n: a dry run leaves no manifest to read the scores from; carrel triage prints the scores")
 	}

@@ -105,7 +105,7 @@ func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
 	case fl.verdict != "" && (fl.confidence != "" || fl.evaluator != ""):
 		return out.Usagef("--verdict: the file has the evaluator and the confidence: leave out --evaluator and --confidence")
 	case fl.evaluator != "" && fl.confidence == "":
-		return out.Usagef("--evaluator: give its --confidence, too")
+		return out.Usagef("--evaluator: needs --confidence")
 	}
 	if req.Text, err = j.FlagOrFile("--text", fl.text, "--file", fl.file); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
 		// The gate holds a memory whose confidence is invalid, such as NaN or 1.5.
 		c, err := strconv.ParseFloat(fl.confidence, 64)
 		if err != nil {
-			return out.Usagef("--confidence: %q is no number such as 0.9", fl.confidence)
+			return out.Usagef("--confidence: %q is not a number: give one from 0 to 1, such as 0.9", fl.confidence)
 		}
 		req.Verdict = &assembly.Verdict{Evaluator: fl.evaluator, Confidence: c}
 	}

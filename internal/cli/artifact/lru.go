@@ -32,7 +32,10 @@ Empty lines and lines that begin with # are ignored. The last line of the output
 in memory, the most recently used first.`,
 		Example: `  carrel debug lru-sim trace.txt --limit 4`,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("limit") {
+				return out.Usagef("--limit: the flag is missing: give the size of the memory, such as 4")
+			}
 			if limit < 1 {
 				return out.Usagef("--limit: %d is below 1", limit)
 			}

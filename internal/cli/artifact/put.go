@@ -126,11 +126,11 @@ func (f *putFlags) check(args []string) error {
 	case f.lines != "" && len(args) > 0:
 		return out.Usagef("--lines: the artifacts are in %s, so name no other file", f.lines)
 	case f.class == "" && f.lines == "":
-		return out.Usagef("--type: name one of %s", strings.Join(classNames(), ", "))
+		return out.Usagef("--type: the flag is missing: give one of %s", strings.Join(classNames(), ", "))
 	case several && f.id != "":
-		return out.Usagef("--id: needs a single artifact")
+		return out.Usagef("--id: needs one artifact, and several are given")
 	case several && f.title != "" && f.lines == "":
-		return out.Usagef("--title: needs a single artifact")
+		return out.Usagef("--title: needs one artifact, and several are given")
 	case f.live && f.source != "":
 		return out.Usagef("--live and --source: use only one")
 	case f.live && (f.lines != "" || len(args) == 0 || slices.Contains(args, "-")):

@@ -185,7 +185,7 @@ func newDecision(j *job.Job, verb, short, long string) *cobra.Command {
 					return err
 				}
 				if strings.TrimSpace(d.Text) == "" {
-					return out.Usagef("edit: give the new text with --text or --file")
+					return out.Usagef("review edit: give the new text with --text or --file")
 				}
 			}
 			ctx := cmd.Context()

@@ -95,7 +95,7 @@ func parseDemand(s string, budget token.Count) (demand, of int64, err error) {
 	if budget > 0 && strings.Trim(s, "0123456789_") == "" {
 		n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)
 		if err != nil || n > math.MaxInt64/100 {
-			return 0, 0, out.Usagef("--demand: %q is no number of tokens", s)
+			return 0, 0, out.Usagef("--demand: %q is not a number of tokens", s)
 		}
 		return n, int64(budget), nil
 	}

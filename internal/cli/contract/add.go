@@ -129,7 +129,7 @@ at its place in the contract.`,
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !f.given(cmd.Flags()) {
-				return out.Usagef("add: name something to add, such as --decision")
+				return out.Usagef("contract add: there is nothing to add: give a flag such as --decision")
 			}
 			return f.run(cmd.Context(), j, s, args)
 		},

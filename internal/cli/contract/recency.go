@@ -26,7 +26,7 @@ is the present turn.`,
 			for i, word := range ages {
 				age, err := strconv.ParseFloat(word, 64)
 				if err != nil || age < 0 || math.IsNaN(age) || math.IsInf(age, 0) {
-					return out.Usagef("--ages: %q is no age: want a number of turns, 0 or more", word)
+					return out.Usagef("--ages: %q is not an age: give a number of turns, 0 or more", word)
 				}
 				lines[i] = recencyLine{age, seed.Recency(age)}
 			}

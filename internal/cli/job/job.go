@@ -87,7 +87,7 @@ func (j *Job) Start(cmd *cobra.Command) error {
 	if v := j.Getenv("CARREL_TIMEOUT"); v != "" && j.timeout == 0 {
 		d, err := time.ParseDuration(v)
 		if err != nil {
-			return out.Usagef("CARREL_TIMEOUT: %w", err)
+			return out.Usagef("CARREL_TIMEOUT: %q is not a time span: give one such as 30s or 2m", v)
 		}
 		j.timeout = d
 	}
@@ -96,7 +96,7 @@ func (j *Job) Start(cmd *cobra.Command) error {
 	}
 	if j.dir != "" {
 		if fi, err := os.Stat(j.Path("")); err != nil || !fi.IsDir() {
-			return out.Usagef("-C %s: is no folder: give one that exists", j.dir)
+			return out.Usagef("-C: there is no folder %q", j.dir)
 		}
 	}
 	if j.timeout > 0 {
@@ -264,7 +264,7 @@ func (j *Job) FlagOrFile(flag, said, fileFlag, file string) (string, error) {
 func ParseTokens(flag, s string) (token.Count, error) {
 	n, err := strconv.ParseInt(strings.NewReplacer(",", "", "_", "").Replace(s), 10, 32)
 	if err != nil || n < 0 {
-		return 0, out.Usagef("%s: %q is no number of tokens", flag, s)
+		return 0, out.Usagef("%s: %q is not a number of tokens: give one such as 4000", flag, s)
 	}
 	return token.Count(n), nil
 }
@@ -279,14 +279,14 @@ func ParseShare(flag, s string) (ratio.Ratio, error) {
 	}
 	whole, decimals, _ := strings.Cut(bare, ".")
 	if strings.Trim(whole+decimals, "0123456789") != "" || whole+decimals == "" || len(whole) > 6 {
-		return 0, out.Usagef("%s: %q is no share such as 0.95 or 95%%", flag, s)
+		return 0, out.Usagef("%s: %q is not a share: give one such as 0.95 or 95%%", flag, s)
 	}
 	if len(strings.TrimRight(decimals, "0")) > places {
 		return 0, out.Usagef("%s: %q has more than 6 decimals: round it", flag, s)
 	}
 	r, err := ratio.Parse(s)
 	if err != nil {
-		return 0, out.Usagef("%s: %q is no share such as 0.95 or 95%%", flag, s)
+		return 0, out.Usagef("%s: %q is not a share: give one such as 0.95 or 95%%", flag, s)
 	}
 	return r, nil
 }

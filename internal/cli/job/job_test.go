@@ -141,7 +141,7 @@ func TestParseTokens(t *testing.T) {
 		}
 	}
 	for _, in := range []string{"", "-1", "x", "1.5", "2147483648", "0x10"} {
-		if got, err := ParseTokens("--to", in); err == nil || err.Error() != "--to: \""+in+"\" is no number of tokens" {
+		if got, err := ParseTokens("--to", in); err == nil || err.Error() != "--to: \""+in+"\" is not a number of tokens: give one such as 4000" {
 			t.Errorf("%q is %d, %v, want an error", in, got, err)
 		}
 	}
@@ -157,7 +157,7 @@ func TestParseShare(t *testing.T) {
 			t.Errorf("%q is %v, %v, want %v", in, got, err, want)
 		}
 	}
-	const none, fine = " is no share such as 0.95 or 95%", " has more than 6 decimals: round it"
+	const none, fine = " is not a share: give one such as 0.95 or 95%", " has more than 6 decimals: round it"
 	for in, want := range map[string]string{
 		"": none, "%": none, ".": none, "-1": none, "1e3": none, "1,5": none, "1000000": none, "+1": none,
 		"0.1234567": fine, "12.34567%": fine,

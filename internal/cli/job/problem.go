@@ -20,6 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/server/hook"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/postgres"
 	"github.com/carrel-dev/carrel/store/sqlite"
@@ -204,6 +205,8 @@ func fileHint(err error) string {
 		return e.Hint
 	}
 	switch {
+	case Is[*hook.EventError](err):
+		return "the agent sends an event as JSON on standard input: carrel hook --help"
 	case Is[*probe.ParseError](err):
 		return "carrel debug schema probes; carrel probe gen writes such a list"
 	case Is[*summary.SyntaxError](err):

@@ -28,7 +28,7 @@ instead, as a diff, and the exit code is 1 if that is anything.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			file := args[0]
 			if write && file == "-" {
-				return out.Usagef("-w: there is no file to write to")
+				return out.Usagef("-w and -: text from standard input has no file to write to: leave out -w")
 			}
 			if write && diff {
 				return out.Usagef("-w and -d: use only one")

@@ -57,8 +57,8 @@ difference. It also reads the published test files. If a share is below --min, t
 			if cmd.Flags().Changed("min") {
 				return out.Usagef("--min: needs --score")
 			}
-			if keywords && before != "" || compat && (keywords || before != "") {
-				return out.Usagef("--keywords, --diff and --compat: use only one")
+			if given := out.Given(cmd, "keywords", "diff", "compat"); len(given) > 1 {
+				return out.Usagef("%s: use only one", out.WordList(given))
 			}
 			text, err := promptOf(j, args, file)
 			if err != nil {
@@ -97,7 +97,7 @@ difference. It also reads the published test files. If a share is below --min, t
 func promptOf(j *job.Job, args []string, file string) (string, error) {
 	switch {
 	case file != "" && len(args) > 0:
-		return "", out.Usagef("-f %s: a prompt is on the command line, too: give only one", file)
+		return "", out.Usagef("-f %s: the command line has a prompt, too: give only one", file)
 	case file == "" && len(args) == 0:
 		return "", out.Usagef("intent: name a prompt, a file with -f, or -")
 	case file == "" && len(args) == 1 && (args[0] == "-" || isRegular(j, args[0])):
@@ -348,7 +348,7 @@ type intentMiss struct {
 // is below the percentage in least.
 func scoreIntents(j *job.Job, file string, least float64) error {
 	if least < 0 || least > 100 {
-		return out.Usagef("--min: %g is no percentage from 0 to 100", least)
+		return out.Usagef("--min: %g is not a percentage from 0 to 100", least)
 	}
 	data, err := j.Read(file)
 	if err != nil {

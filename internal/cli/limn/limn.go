@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,10 @@ func takesPacks(cmd *cobra.Command, names *[]string) {
 // readPacks returns the packs with the given names, which are built-in packs or files.
 func readPacks(j *job.Job, names []string) ([]*limn.Pack, error) {
 	var packs []*limn.Pack
-	for _, name := range names {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, out.Usagef("--pack: %q is given twice: give it once", name)
+		}
 		p, err := readPack(j, name)
 		if err != nil {
 			return nil, out.Hinted(out.Usagef("--pack: %w", err), "carrel help limn")
@@ -67,11 +71,11 @@ func readPack(j *job.Job, name string) (*limn.Pack, error) {
 		return built, nil
 	}
 	if name == "-" {
-		return nil, errors.New("- is no pack: name one, or a file")
+		return nil, errors.New("a pack cannot be read from standard input: name a pack, or a file")
 	}
 	data, ioErr := j.Read(name)
 	if errors.Is(ioErr, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w, and there is no such file; built in are %s", err, strings.Join(limn.BuiltinPacks(), ", "))
+		return nil, fmt.Errorf("%q is neither a file nor a built-in pack (%s)", name, strings.Join(limn.BuiltinPacks(), ", "))
 	}
 	if ioErr != nil {
 		return nil, ioErr
@@ -183,7 +187,7 @@ func reads(packs []*limn.Pack) bool {
 // file runs the program in a file.
 func (r *limnRun) file(ctx context.Context, name string, packs []*limn.Pack) error {
 	if name == "-" && reads(packs) {
-		return out.Usagef("- and a pack of type stdin: only one can be standard input")
+		return out.Usagef("- and --pack: a pack of type stdin reads standard input: give the program as a file")
 	}
 	text, err := r.j.Read(name)
 	if err != nil {

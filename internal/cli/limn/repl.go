@@ -41,7 +41,7 @@ If the input is no terminal, the exit code is 1 if there was an error.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if j.JSON != "" {
-				return out.Usagef("--json: repl prints no document; carrel limn run - --json does")
+				return out.Usagef("--json: limn repl has no JSON output; carrel limn run - --json has")
 			}
 			packs, err := readPacks(j, names)
 			if err != nil {

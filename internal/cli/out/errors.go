@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // An Error adds information for printing to an error. All fields are optional.
@@ -103,6 +105,17 @@ func OneOf(name, value string, words ...string) error {
 		return nil
 	}
 	return Usagef("%s: %q is none of %s", name, value, strings.Join(words, ", "))
+}
+
+// Given returns those of the named flags that were given, each with its dashes.
+func Given(cmd *cobra.Command, names ...string) []string {
+	var given []string
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	return given
 }
 
 // SomeFailed returns the error that some of several files failed. It wraps the argument first, the

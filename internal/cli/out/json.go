@@ -237,6 +237,9 @@ func JSONText(v any, indent bool) ([]byte, error) {
 // ParseQuery parses a jq expression.
 func ParseQuery(expression string) (*gojq.Query, error) {
 	q, err := gojq.Parse(expression)
+	if bad, ok := errors.AsType[*gojq.ParseError](err); ok && bad.Token == "" {
+		return nil, Usagef("--jq: %q is not complete: its end is missing", expression)
+	}
 	if err != nil {
 		return nil, Usagef("--jq: %w", err)
 	}

@@ -109,7 +109,7 @@ every scope.`,
 			if expires != "never" {
 				d, err := config.ParseDuration(expires)
 				if err == nil && d <= 0 {
-					err = errors.New("the credential would have expired already: give a later time, or never")
+					err = fmt.Errorf("%q is not above 0: give a span such as 12h or 7d, or the word never", expires)
 				}
 				if err != nil {
 					return out.Usagef("--expires: %w", err)

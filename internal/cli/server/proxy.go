@@ -99,7 +99,7 @@ func (fl *proxyFlags) settle(s config.Proxy) (config.Proxy, error) {
 	}
 	if fl.budget != 0 {
 		if s.Budget = token.Count(fl.budget); s.Budget < 0 {
-			return s, out.Usagef("--budget: %d is no number of tokens", fl.budget)
+			return s, out.Usagef("--budget: %d is below 0", fl.budget)
 		}
 	}
 	if fl.mode != "" {
@@ -114,7 +114,7 @@ func (fl *proxyFlags) settle(s config.Proxy) (config.Proxy, error) {
 	}
 	share, err := job.ParseShare("--holdout", fl.holdout)
 	if err == nil && share > ratio.One {
-		err = out.Usagef("--holdout: %s is more than all sessions: give a share from 0%% to 100%%", fl.holdout)
+		err = out.Usagef("--holdout: %s is above 100%%: give a share from 0%% to 100%%", fl.holdout)
 	}
 	s.Holdout = share
 	return s, err

@@ -211,7 +211,7 @@ func security(j *job.Job, set *config.Server, offline bool) (secured, error) {
 	case len(set.ACME) > 0 && (set.Cert != "" || set.Key != ""):
 		return nil, out.Hinted(out.Usagef("the settings name a certificate, and hosts to get one for"), "set server.tls_cert and server.tls_key, or server.acme.hosts, not both")
 	case len(set.ACME) > 0 && offline:
-		return nil, out.Hinted(out.Usagef("a certificate is asked for over the network, and Carrel is offline"), "carrel help config")
+		return nil, out.Hinted(out.Usagef("--acme gets a certificate over the network, and Carrel is offline"), "carrel help config")
 	case len(set.ACME) > 0:
 		folder := j.Path(set.ACMEFolder)
 		if set.ACMEFolder == "" {

@@ -153,7 +153,7 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 		return err
 	}
 	if fl.todosOut != "" && fl.todos == "" {
-		return out.Usagef("--todos-out: name the to-do list with --todos")
+		return out.Usagef("--todos-out: needs --todos with the to-do list")
 	}
 	if fl.summary && req.DryRun {
 		return out.Usagef("--summary: a dry run makes no summary to print: leave out -n")
@@ -164,25 +164,32 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 	if fl.in != "" && fl.out.File == "" && fl.state != "-" && fl.todosOut != "-" && !fl.summary && j.JSON == "" {
 		fl.out.File = "-"
 	}
-	if n := fl.toStdout(); n > 1 || n > 0 && j.JSON != "" && !req.DryRun {
-		return out.Usagef("-o -, --summary, --state -, --todos-out - and --json: only one can be standard output")
+	flags := fl.toStdout()
+	if len(flags) > 0 && j.JSON != "" && !req.DryRun {
+		flags = append(flags, "--json")
+	}
+	if len(flags) > 1 {
+		return out.Usagef("%s: only one can go to standard output", out.WordList(flags))
 	}
 	return nil
 }
 
-// toStdout returns the number of flags that write to standard output.
-func (fl *compressFlags) toStdout() int {
-	n := 0
-	for _, wants := range [...]bool{fl.out.File == "-", fl.summary, fl.state == "-", fl.todosOut == "-"} {
-		if wants {
-			n++
+// toStdout returns the flags that write to standard output.
+func (fl *compressFlags) toStdout() []string {
+	var flags []string
+	for _, f := range [...]struct {
+		given bool
+		flag  string
+	}{{fl.out.File == "-", "-o -"}, {fl.summary, "--summary"}, {fl.state == "-", "--state -"}, {fl.todosOut == "-", "--todos-out -"}} {
+		if f.given {
+			flags = append(flags, f.flag)
 		}
 	}
-	return n
+	return flags
 }
 
 // piped reports whether a flag writes to standard output, so that the report must not.
-func (fl *compressFlags) piped() bool { return fl.toStdout() > 0 }
+func (fl *compressFlags) piped() bool { return len(fl.toStdout()) > 0 }
 
 // finish writes the files that the flags ask for after a compression.
 func (fl *compressFlags) finish(ctx context.Context, j *job.Job, a *job.Access, c *compressed) error {

@@ -169,24 +169,24 @@ func attemptWords(a *carrel.Attempt) string {
 	}
 	switch {
 	case a.Account && a.Detail == 0:
-		words += ", an account"
+		words += ", account"
 	case a.Account:
-		words += ", an account with a summary"
+		words += ", account with a summary"
 	}
 	if a.Detail > 0 {
 		words += fmt.Sprintf(", summary up to %s of the budget", strings.Replace(a.Detail.Percent(), ".0%", "%", 1))
 	}
-	words += fmt.Sprintf(", last %d as they are", a.KeepLast)
+	words += fmt.Sprintf(", newest %s whole", out.Count(a.KeepLast, "block"))
+	if why := cmp.Or(strings.Join(a.Reasons, "; "), strings.Join(a.RedFlags, "; ")); !a.Accepted && why != "" {
+		return words + ": " + why // it has the figures
+	}
 	if a.Probes > 0 {
-		words += fmt.Sprintf(": %d/%d", a.Passed, a.Probes)
+		words += fmt.Sprintf(": %d of %d probes", a.Passed, a.Probes)
 	}
-	switch {
-	case a.Accepted:
+	if a.Accepted {
 		return words + ", accepted"
-	case len(a.Reasons)+len(a.RedFlags) == 0:
-		return words + ", not accepted"
 	}
-	return words + ", not accepted: " + cmp.Or(strings.Join(a.Reasons, "; "), strings.Join(a.RedFlags, "; "))
+	return words + ", not accepted"
 }
 
 func count64(n int64, word string) string { return word + " " + out.Thousands(n) }

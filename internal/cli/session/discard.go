@@ -108,7 +108,7 @@ func (fl *discardFlags) fill(req *carrel.DiscardRequest, args []string) (err err
 // choose sets the session and the blocks of a request.
 func (fl *discardFlags) choose(ctx context.Context, a *job.Access, s *job.SessionArg, req *carrel.DiscardRequest, args []string) (err error) {
 	if fl.session != "" && (s.Word != "" || req.Auto && len(args) > 0) {
-		return out.Usagef("--session %s: another session is named, too: give only one", fl.session)
+		return out.Usagef("--session %s: the session is named twice: give only --session or the argument", fl.session)
 	}
 	named := cmp.Or(fl.session, s.Word)
 	switch {

@@ -41,7 +41,7 @@ this option writes into agents' session folders, and only a new file.`,
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !to.ToFile() && !anew && j.JSON != "" && !dry {
-				return out.Usagef("--json: name a file with -o, as standard output holds one document")
+				return out.Usagef("--json: needs -o: the conversation goes to a file, as the report takes standard output")
 			}
 			if anew && to.Force {
 				return out.Usagef("--as-new-session and --force: a new session never replaces a file")

@@ -39,7 +39,7 @@ folder the file is named by date and session. "carrel help handoffs" says more.`
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if req.Strict && j.JSON == "" {
-				return out.Usagef("--strict: needs --json, as the published schema is one of JSON")
+				return out.Usagef("--strict: needs --json: the published schema describes the JSON output")
 			}
 			ctx := cmd.Context()
 			return s.On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {

@@ -185,7 +185,7 @@ func parseSince(s string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, out.Usagef("--since: %q is no time: want a span such as 36h, 7d or 2w, or a date such as 2026-01-31", s)
+	return time.Time{}, out.Usagef("--since: %q is not a time: give a span such as 36h, 7d or 2w, or a date such as 2026-01-31", s)
 }
 
 // An importer imports files.

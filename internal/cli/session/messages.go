@@ -38,8 +38,11 @@ messages outside of the conversation (rewinds, sub-agents) after them.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if allIDs && (tree || j.JSON != "") {
-				return out.Usagef("--all-ids prints ids: it goes with neither --tree nor --json")
+			if allIDs && tree {
+				return out.Usagef("--all-ids and --tree: use only one")
+			}
+			if allIDs && j.JSON != "" {
+				return out.Usagef("--all-ids and --json: use only one")
 			}
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {

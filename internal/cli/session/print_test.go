@@ -98,7 +98,7 @@ func TestOperationsArePrinted(t *testing.T) {
 				c.Warnings, c.Share, c.Leaves, c.Stays = []string{"w"}, ratio.One/2, 1800, 100
 				c.Todos = []carrel.Todo{{Content: "mend the lamp", Status: "completed", Completed: true}, {Content: "sleep", Status: "pending"}}
 			}).print(p)
-		}, Pipe: plan + "budget  1,000 = 50.0% of 1,800 tokens of conversation + 100 fixed\ntries   1 window, last 9 as they are, not accepted\n        2 window, last 5 as they are, accepted\nwarning w\napply   " +
+		}, Pipe: plan + "budget  1,000 = 50.0% of 1,800 tokens of conversation + 100 fixed\ntries   1 window, newest 9 blocks whole, not accepted\n        2 window, newest 5 blocks whole, accepted\nwarning w\napply   " +
 			check + "todos   1 of 2 done now\n        [x] mend the lamp\n" + undo, TTY: ""},
 		{Name: "one that has nothing to do", Print: func(p *out.Page) {
 			compression(func(c *compressed) { c.Attempts, c.Todos = nil, []carrel.Todo{{Content: "sleep"}} }).print(p)
@@ -200,17 +200,17 @@ func TestCompressionsArePrinted(t *testing.T) {
 		return a
 	}
 	for want, a := range map[string]carrel.Attempt{
-		"anchored, last 5 as they are, accepted": attempt(func(*carrel.Attempt) {}),
-		"anchored by m-1, summary up to 12.5% of the budget, last 5 as they are: 3/4, accepted": attempt(func(a *carrel.Attempt) {
+		"anchored, newest 5 blocks whole, accepted": attempt(func(*carrel.Attempt) {}),
+		"anchored by m-1, summary up to 12.5% of the budget, newest 5 blocks whole: 3 of 4 probes, accepted": attempt(func(a *carrel.Attempt) {
 			a.Model, a.Detail, a.Passed, a.Probes = "m-1", 125_000, 3, 4
 		}),
-		"anchored, summary up to 12% of the budget, last 5 as they are: 0/1, not accepted": attempt(func(a *carrel.Attempt) {
+		"anchored, summary up to 12% of the budget, newest 5 blocks whole: 0 of 1 probes, not accepted": attempt(func(a *carrel.Attempt) {
 			a.Detail, a.Probes, a.Accepted = 120_000, 1, false
 		}),
-		"anchored, last 5 as they are, not accepted: one was lost; another": attempt(func(a *carrel.Attempt) {
+		"anchored, newest 5 blocks whole: one was lost; another": attempt(func(a *carrel.Attempt) {
 			a.Accepted, a.Reasons, a.RedFlags = false, []string{"one was lost", "another"}, []string{"odd"}
 		}),
-		"anchored, last 5 as they are, not accepted: odd": attempt(func(a *carrel.Attempt) { a.Accepted, a.RedFlags = false, []string{"odd"} }),
+		"anchored, newest 5 blocks whole: odd": attempt(func(a *carrel.Attempt) { a.Accepted, a.RedFlags = false, []string{"odd"} }),
 	} {
 		if got := attemptWords(&a); got != want {
 			t.Errorf("%+v: %q, want %q", a, got, want)

@@ -294,18 +294,19 @@ func printMissed(p *out.Page, r *probe.Report, limit int) {
 
 // missWords describes a missed probe in one line: its question, and what the answer lacks.
 func missWords(f *probe.Result) string {
-	place := "lost"
+	words := "lost"
 	if f.Place == probe.Recall {
-		place = "recall"
+		words = "one recall away"
 	}
 	if f.Probe.Critical {
-		place += ", critical"
+		words += ", critical"
 	}
-	missing := fmt.Sprintf(" (%s: no %s)", place, strings.Join(f.Missing, ", "))
-	if len(f.Missing) == 0 {
-		missing = " (" + place + ": its words do not stand together)"
+	if len(f.Missing) > 0 {
+		words += "; missing: " + strings.Join(f.Missing, ", ")
+	} else {
+		words += "; the words of its answer are not in one place"
 	}
-	return out.Visible(f.Probe.Question) + out.Cut(out.Visible(missing), 72)
+	return out.Visible(f.Probe.Question) + out.Cut(out.Visible(" ("+words+")"), 72)
 }
 
 func newProbeLint(j *job.Job) *cobra.Command {
@@ -351,14 +352,14 @@ problem, the exit code is 1.`,
 // shownRefusals is how many missed probes an error lists for a person if a compression is refused.
 const shownRefusals = 10
 
-// PrintProbes prints the attempts of a refused compression, and the probes that the last attempt
+// PrintProbes prints the attempts of a refused compression, and the probes that the best attempt
 // missed.
 func PrintProbes(w io.Writer, attempts []carrel.Attempt, failed []probe.Result) {
 	for i := range attempts {
 		fmt.Fprintf(w, "  try %d: %s\n", i+1, out.Visible(attemptWords(&attempts[i])))
 	}
 	if len(failed) > 0 {
-		fmt.Fprintln(w, "the last attempt does not answer:")
+		fmt.Fprintln(w, "the best attempt does not answer:")
 	}
 	for i := range failed[:min(shownRefusals, len(failed))] {
 		fmt.Fprintf(w, "  %s\n", missWords(&failed[i]))

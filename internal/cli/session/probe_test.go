@@ -36,9 +36,9 @@ func TestProbesArePrinted(t *testing.T) {
 		}
 	}
 	for want, f := range map[string]probe.Result{
-		"which file? (lost: no a, b)":                                   {Probe: probe.Probe{Question: "which file?"}, Missing: []string{"a", "b"}},
-		"which file? (recall, critical: no a)":                          {Probe: probe.Probe{Question: "which file?", Critical: true}, Place: probe.Recall, Missing: []string{"a"}},
-		"which file? (lost, critical: its words do not stand together)": {Probe: probe.Probe{Question: "which file?", Critical: true}},
+		"which file? (lost; missing: a, b)":                                          {Probe: probe.Probe{Question: "which file?"}, Missing: []string{"a", "b"}},
+		"which file? (one recall away, critical; missing: a)":                        {Probe: probe.Probe{Question: "which file?", Critical: true}, Place: probe.Recall, Missing: []string{"a"}},
+		"which file? (lost, critical; the words of its answer are not in one place)": {Probe: probe.Probe{Question: "which file?", Critical: true}},
 	} {
 		if got := missWords(&f); got != want {
 			t.Errorf("%+v: %q, want %q", f, got, want)
@@ -54,7 +54,7 @@ func TestProbesArePrinted(t *testing.T) {
 		missing[i] = probe.Result{Probe: probe.Probe{ID: "p" + string(rune('1'+i)), Type: "t", Question: "q?"}, Missing: []string{"a"}, Place: probe.Recall}
 	}
 	rep := &probe.Report{Tally: probe.Tally{Total: 7}, Results: missing}
-	const miss = "        q? (recall: no a)\n"
+	const miss = "        q? (one recall away; missing: a)\n"
 	for _, tt := range []clitest.Printing{
 		{Name: "all that are missed", Print: func(p *out.Page) { printMissed(p, rep, 0) }, Pipe: "missed\tp1\tt\t\trecall\tq?\ta\n", TTY: strings.Repeat(miss, 7)},
 		{Name: "as many as are shown", Print: func(p *out.Page) { printMissed(p, rep, 5) }, Pipe: "", TTY: strings.Repeat(miss, 5) + "        … 2 more: carrel probe run\n"},

@@ -69,7 +69,7 @@ func parseRange(s string) (from, to int, err error) {
 	if s == "" {
 		return 0, 0, nil
 	}
-	bad := out.Usagef("--range: %q is not such as 100:200", s)
+	bad := out.Usagef("--range: %q is not a range: give START:END, such as 100:200", s)
 	a, b, ok := strings.Cut(s, ":")
 	if !ok {
 		return 0, 0, bad

@@ -140,8 +140,8 @@ func TestRunsOfProbesArePrinted(t *testing.T) {
 			PrintProbes(&b, nil, failed[:10])
 			PrintProbes(&b, nil, nil)
 			p.Text(b.String())
-		}, Pipe: "  try 1: anchored, last 5 as they are, not accepted\nthe last attempt does not answer:\n" + strings.Repeat("  q? (lost: no a)\n", 10) + "  … 2 more\n" +
-			"the last attempt does not answer:\n" + strings.Repeat("  q? (lost: no a)\n", 10)},
+		}, Pipe: "  try 1: anchored, newest 5 blocks whole, not accepted\nthe best attempt does not answer:\n" + strings.Repeat("  q? (lost; missing: a)\n", 10) + "  … 2 more\n" +
+			"the best attempt does not answer:\n" + strings.Repeat("  q? (lost; missing: a)\n", 10)},
 	} {
 		tt.Test(t)
 	}

@@ -33,7 +33,7 @@ task, not per request, because forgotten text is looked up again at a cost.`,
 				}
 				if cmd.Flags().Changed("task") {
 					if task < 1 || task > len(res.Tasks) {
-						return out.Usagef("--task: there are tasks 1 to %d, and no %d", len(res.Tasks), task)
+						return out.Usagef("--task: there is no task %d: give 1 to %d", task, len(res.Tasks))
 					}
 					res.Tasks = res.Tasks[task-1 : task]
 				}

@@ -212,7 +212,7 @@ changes, repeats decisions and overwrites with empty values.
 				return err
 			}
 			if j.JSON != "" && to.File == "-" {
-				return out.Usagef("-o - and --json: only one can be standard output")
+				return out.Usagef("-o - and --json: only one can go to standard output")
 			}
 			var both [2]*summary.Summary
 			for i, file := range args {

@@ -35,12 +35,15 @@ the probes, and --critical that of the critical probes that are answered.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if of.named() {
-					return out.Usagef("accept: name the file with the summary")
+					return out.Usagef("summary accept: FILE is missing: name the file with the summary")
 				}
 				return judgeFigures(j, &fig, of.least)
 			}
-			if !of.named() || fig.given() {
-				return out.Usagef("accept: give --session or --source, and no figures")
+			if fig.given() {
+				return out.Usagef("summary accept: %s and figures such as --ratio: give only one", args[0])
+			}
+			if !of.named() {
+				return out.Usagef("summary accept: %s: say what it is a summary of, with --session or --source", args[0])
 			}
 			data, err := j.Read(args[0])
 			if err != nil {
@@ -74,7 +77,7 @@ func (fig *figures) given() bool { return *fig != figures{} }
 // judgeFigures judges figures by the criteria for summaries.
 func judgeFigures(j *job.Job, fig *figures, least string) error {
 	if !fig.given() {
-		return out.Usagef("accept: name a summary, or figures such as --ratio and --score")
+		return out.Usagef("summary accept: name a summary, or figures such as --ratio and --score")
 	}
 	settings, err := j.Settings()
 	if err != nil {

@@ -26,8 +26,12 @@ func (e *Contexts) Assemble(ctx context.Context, scope governance.Scope, req *ap
 // checkAssemble returns an error if a request is invalid.
 func checkAssemble(req *api.AssembleRequest) error {
 	switch {
-	case req.Budget <= 0 || req.Reserve < 0 || req.Reserve >= req.Budget:
-		return fmt.Errorf("%w: a budget of %d tokens with %d in reserve leaves nothing: raise the budget or lower the reserve", api.ErrRequest, req.Budget, req.Reserve)
+	case req.Budget <= 0:
+		return fmt.Errorf("%w: the budget is %d tokens, and must be above 0", api.ErrRequest, req.Budget)
+	case req.Reserve < 0:
+		return fmt.Errorf("%w: the reserve is %d tokens, and cannot be below 0", api.ErrRequest, req.Reserve)
+	case req.Reserve >= req.Budget:
+		return fmt.Errorf("%w: a reserve of %d tokens leaves nothing of the budget of %d: raise the budget or lower the reserve", api.ErrRequest, req.Reserve, req.Budget)
 	case req.Tier != "" && !slices.Contains(tier.Tiers(), req.Tier):
 		return fmt.Errorf("%w: tier %q: want one of %v", api.ErrRequest, req.Tier, tier.Tiers())
 	case req.Tiers != "" && req.Tiers != api.TiersArticle && req.Tiers != api.TiersSoft:

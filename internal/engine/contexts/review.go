@@ -93,7 +93,7 @@ func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.De
 		return nil, err
 	}
 	if a.Status != store.StatusHeld {
-		return nil, fmt.Errorf("%w: artifact %s is %s and does not wait for a decision", api.ErrRequest, a.ID, a.Status)
+		return nil, fmt.Errorf("%w: it does not wait for a decision: its status is %s", api.ErrRequest, a.Status)
 	}
 	p, err := e.Resident(ctx, scope, a)
 	if err != nil {

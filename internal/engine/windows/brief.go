@@ -32,7 +32,7 @@ func (e *Windows) Brief(ctx context.Context, scope governance.Scope, req *api.Br
 	case res.For != api.PurposeCompaction && res.For != api.PurposeRestart && res.For != api.PurposeMemory:
 		return nil, fmt.Errorf("%w: a brief for %q: want %s, %s or %s", api.ErrRequest, res.For, api.PurposeCompaction, api.PurposeRestart, api.PurposeMemory)
 	case limit < api.LeastBriefTokens:
-		return nil, fmt.Errorf("%w: a brief of %d tokens is too small: want %d or more", api.ErrRequest, limit, api.LeastBriefTokens)
+		return nil, fmt.Errorf("%w: a brief of %d tokens is too small: give %d or more", api.ErrRequest, limit, api.LeastBriefTokens)
 	}
 	h, err := e.Load(ctx, scope, req.Session)
 	if err != nil {

@@ -34,7 +34,7 @@ func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api
 	case r.Smallest && r.Target != (api.Target{}):
 		return nil, fmt.Errorf("%w: both the smallest window and a target are asked for: give only one", api.ErrRequest)
 	case r.Smallest && summarizes(r.Strategy):
-		return nil, fmt.Errorf("%w: the strategy %s has no smallest window, because its summary can have any size: use a strategy without a summary, such as %s", api.ErrRequest, r.Strategy, api.StrategyAccount)
+		return nil, fmt.Errorf("%w: the strategy %s has no smallest window: use a strategy without a summary, such as %s", api.ErrRequest, r.Strategy, api.StrategyAccount)
 	case r.ProbeMin != nil && (*r.ProbeMin < 0 || *r.ProbeMin > ratio.One):
 		return nil, fmt.Errorf("%w: the least share of answered probes is %v: want 0 to 1", api.ErrRequest, *r.ProbeMin)
 	}

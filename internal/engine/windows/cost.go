@@ -94,7 +94,7 @@ func (c *costs) addSession(ctx context.Context, scope governance.Scope, id trans
 		c.addCalls(&info, c.calls[id])
 		delete(c.calls, id)
 	default:
-		return fmt.Errorf("%w: its format, %q, does not say what the provider charged, and no call of it came through the proxy: import the session file of Claude Code", api.ErrRequest, head.Format)
+		return fmt.Errorf("%w: the format %s records no prices, and none of the session's calls went through the proxy", api.ErrRequest, head.Format)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (e *Windows) attempts(ctx context.Context, scope governance.Scope, p *pass,
 		c.policy = policyOf(req.ProbeMin)
 	}
 	var tried []api.Attempt
-	var last *probe.Report
+	var best *probe.Report
 	var floor error
 	for _, w := range e.ways(req) {
 		o, a, err := c.try(ctx, w)
@@ -81,12 +81,14 @@ func (e *Windows) attempts(ctx context.Context, scope governance.Scope, p *pass,
 		if a.Accepted {
 			return o, tried, nil
 		}
-		last = o.report
+		if best == nil || o.report != nil && o.report.Score > best.Score {
+			best = o.report
+		}
 	}
-	if last == nil && floor != nil {
+	if best == nil && floor != nil {
 		return nil, nil, floor
 	}
-	return nil, nil, &api.ProbesError{Attempts: tried, Report: last}
+	return nil, nil, &api.ProbesError{Attempts: tried, Report: best}
 }
 
 // try tries one way, grades the result and reports in the attempt whether it is accepted.
@@ -112,7 +114,7 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, api.Attempt, er
 	a.Passed, a.Probes, a.Score = o.report.Passed, o.report.Total, o.report.Score
 	v := o.report.Judge(c.policy, c.pass.held.Head.Tokens, o.plan.After)
 	if n := o.report.Lost(); n > 0 && c.policy.Overall > 0 {
-		v.Accepted, v.Reasons = false, append(v.Reasons, fmt.Sprintf("%d probes are more than one recall away", n))
+		v.Accepted, v.Reasons = false, append(v.Reasons, notRecalled(n))
 	}
 	a.Reasons, a.RedFlags = v.Reasons, v.RedFlags
 	a.Accepted = v.Accepted && (len(v.RedFlags) == 0 || w.strategy == api.StrategyOpaque)
@@ -121,6 +123,14 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, api.Attempt, er
 		c.judge(o, &a)
 	}
 	return o, a, nil
+}
+
+// notRecalled says that n probes are lost.
+func notRecalled(n int) string {
+	if n == 1 {
+		return "1 probe is answered neither by the window nor by one recall"
+	}
+	return fmt.Sprintf("%d probes are answered neither by the window nor by one recall", n)
 }
 
 // judge judges the new summary of an outcome as CheckSummary does. If the summary is refused, so
