@@ -284,6 +284,27 @@ func TestPageLimits(t *testing.T) {
 	}
 }
 
+// A source that has grown is measured anew, so that the context keeps its budget.
+func TestAGrownSourceIsMeasured(t *testing.T) {
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
+	b.sources["func:notes"] = "the port is 8443"
+	r := chunk("the port is 8443")
+	r.ID, r.Source = "notes", "func:notes"
+	small := b.put(t, r)[0]
+	b.turn(func() {
+		b.sources["func:notes"] = strings.Repeat("the port of the service is 8443, as before. ", 3000)
+		b.now = b.now.Add(time.Minute)
+	})
+	out := b.assemble(t, &carrel.AssembleRequest{Query: "which port is it?", Format: "text"})
+	if n := (quarter{}).Count(string(out.Data)); n > 4000 || out.Fetched != 1 {
+		t.Errorf("the context has %d tokens of 4000, %d fetched", n, out.Fetched)
+	}
+	got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: "notes"})
+	if err != nil || got.Artifact.Tokens < 100*small.Tokens {
+		t.Errorf("the artifact has %d tokens, and had %d: %v", got.Artifact.Tokens, small.Tokens, err)
+	}
+}
+
 // A source that was asked is in the account, with what it said.
 func TestManifestNamesFetches(t *testing.T) {
 	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})

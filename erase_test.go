@@ -84,6 +84,10 @@ func live(t *testing.T, b *bench, id transcript.SessionID, word string) *lived {
 		t.Fatal(err)
 	}
 	l.next = next.Session
+	more := []json.RawMessage{json.RawMessage(`{"role":"user","content":"Go on with the ` + word + `."}`)} // what a session is for
+	if _, err := b.Append(t.Context(), scope, &carrel.AppendRequest{Session: l.next, Messages: more}); err != nil {
+		t.Fatal(err)
+	}
 	list, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)

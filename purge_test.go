@@ -150,3 +150,60 @@ func TestPurgeThatWasTaken(t *testing.T) {
 		t.Errorf("version %d, %v, want %d: it wrote after it had lost the job", got, err, after)
 	}
 }
+
+// A purge that was cut off after the text was erased leaves the lists of the scope as they are, and
+// nobody gets the text from memory. Its calls still have a cost when it is done.
+func TestPurgeThatWasCutOff(t *testing.T) {
+	s := stores.New(t)
+	p := &process{Store: s, at: 100}
+	b := newBench(t, p, carrel.Options{})
+	live(t, b, "s", spoken)
+	if _, err := b.Append(t.Context(), scope, &carrel.AppendRequest{Session: "other", Messages: talk("heron", 0, 2)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Export(t.Context(), scope, &carrel.ExportRequest{Session: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	p.at = p.writes + 1 // the text is erased, and no session is marked
+	if _, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"}); !errors.Is(err, errDied) {
+		t.Fatalf("the purge: %v, want %v", err, errDied)
+	}
+	if out, err := b.Export(t.Context(), scope, &carrel.ExportRequest{Session: "s"}); err == nil {
+		t.Errorf("an export of erased text has %d bytes", len(out.Data))
+	}
+	list, err := carrel.Items(b.Sessions(t.Context(), scope, &carrel.SessionsRequest{}))
+	if err != nil || len(list) != 1 || list[0].Session != "other" {
+		t.Errorf("sessions: %+v, %v, want the other one", list, err)
+	}
+	if _, err := carrel.Items(b.Calls(t.Context(), scope, &carrel.CallsRequest{Logged: true})); err != nil {
+		t.Errorf("calls: %v", err)
+	}
+	if _, err := b.Cost(t.Context(), scope, &carrel.CostRequest{}); err != nil {
+		t.Errorf("cost: %v", err)
+	}
+	if found, err := carrel.Items(b.Search(t.Context(), scope, &carrel.SearchRequest{Query: "heron"})); err != nil || len(found) == 0 {
+		t.Errorf("search: %d blocks, %v", len(found), err)
+	}
+}
+
+// A prefix names a session that is in use, beside others that are not.
+func TestAPrefixNamesASessionInUse(t *testing.T) {
+	b := newBench(t, stores.New(t), carrel.Options{})
+	for _, id := range []transcript.SessionID{"abc1", "abc2", "abc3"} {
+		if _, err := b.Append(t.Context(), scope, &carrel.AppendRequest{Session: id, Messages: talk("heron", 0, 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "abc1"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.RemoveSession(t.Context(), scope, &carrel.SessionRequest{Session: "abc3"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "abc"}); err != nil || got.Session != "abc2" {
+		t.Errorf("abc is %+v, %v, want abc2", got, err)
+	}
+	if got, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "abc3"}); err != nil || got.Session != "abc3" {
+		t.Errorf("abc3 is %+v, %v, want itself", got, err)
+	}
+}
