@@ -207,3 +207,26 @@ func TestAPrefixNamesASessionInUse(t *testing.T) {
 		t.Errorf("abc3 is %+v, %v, want itself", got, err)
 	}
 }
+
+// The outcome of a context is kept when the session that it was made for is gone, and so is the
+// cost of its calls.
+func TestWhatComesAfterAPurge(t *testing.T) {
+	b := newBookkeeper(t)
+	if _, err := b.Append(t.Context(), scope, &carrel.AppendRequest{Session: "p", Messages: talk("heron", 0, 2)}); err != nil {
+		t.Fatal(err)
+	}
+	b.proxied("p", carrel.CallIntent{Messages: 1}, carrel.CallOutcome{Usage: carrel.Usage{Input: 9000, Output: 100}})
+	b.put(t, chunk("the heron lives at the pond"))
+	r := b.assemble(t, &carrel.AssembleRequest{Query: "where does the heron live?", Session: "p", Budget: 60_000})
+	if _, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "p"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Commit(t.Context(), scope, &carrel.CommitRequest{Manifest: r.Manifest}); err != nil {
+		t.Errorf("the outcome: %v", err)
+	}
+	for _, id := range []transcript.SessionID{"p", ""} {
+		if res, err := b.Cost(t.Context(), scope, &carrel.CostRequest{Session: id}); err != nil || res.Total.Calls != 1 {
+			t.Errorf("the cost of %q: %+v, %v", id, res, err)
+		}
+	}
+}
