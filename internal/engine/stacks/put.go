@@ -262,9 +262,9 @@ func (e *Stacks) FindArtifact(ctx context.Context, scope governance.Scope, prefi
 		case len(found) == limit:
 			continue // the artifact with exactly this id may come after longer ids
 		case len(found) == 0 || exact:
-			return nil, api.About(api.SubjectArtifact, fmt.Errorf("find artifact %s: %w", prefix, store.ErrNotFound))
+			return nil, api.About(api.SubjectArtifact, base.Statef(store.ErrNotFound, "there is no artifact %q in scope %s", prefix, scope))
 		case len(found) > 1:
-			return nil, api.About(api.SubjectArtifact, fmt.Errorf("%w: artifact %s: both %s and %s begin with it: give more of the id", api.ErrAmbiguous, prefix, found[0].ID, found[1].ID))
+			return nil, api.About(api.SubjectArtifact, base.Statef(api.ErrAmbiguous, "artifact %q is ambiguous: it could be %s or %s", prefix, found[0].ID, found[1].ID))
 		}
 		return &found[0], nil
 	}
