@@ -156,7 +156,7 @@ func hint(err error) string {
 	case slug == "refused" && api.SubjectOf(err) == api.SubjectCritical:
 		return "take another --strategy, or carrel sessions mark --no-critical"
 	case slug == "refused" && api.SubjectOf(err) == api.SubjectCredential:
-		return "take it out, or let it in with --allow-secret"
+		return "take it out, or store it as it is with --allow-secret"
 	case slug == "forbidden" && errors.Is(err, artifact.ErrOffline):
 		return "leave out --offline, which CARREL_OFFLINE and the settings turn on, too"
 	case slug == "store" && errors.Is(err, sqlite.ErrForeign):

@@ -133,7 +133,7 @@ func TestHints(t *testing.T) {
 		{"an ambiguous artifact", api.About(api.SubjectArtifact, carrel.ErrAmbiguous), "give more of the id; carrel ls lists them"},
 		{"a file that is there", fs.ErrExist, "name another file, or replace this one with --force"},
 		{"a critical session", api.About(api.SubjectCritical, carrel.ErrPolicy), "take another --strategy, or carrel sessions mark --no-critical"},
-		{"a credential", api.About(api.SubjectCredential, carrel.ErrPolicy), "take it out, or let it in with --allow-secret"},
+		{"a credential", api.About(api.SubjectCredential, carrel.ErrPolicy), "take it out, or store it as it is with --allow-secret"},
 		{"another policy", carrel.ErrPolicy, ""},
 		{"a conflict about a credential", api.About(api.SubjectCredential, store.ErrConflict), "try again"},
 		{"a fetch without a network", fmt.Errorf("%w: %w", artifact.ErrForbidden, artifact.ErrOffline), "leave out --offline, which CARREL_OFFLINE and the settings turn on, too"},
