@@ -140,6 +140,12 @@ func hint(err error) string {
 			return text
 		}
 	}
+	if e, ok := errors.AsType[*sqlite.NotStoreError](err); ok {
+		if e.Empty {
+			return "remove the file if it never had content; if it was a store, carrel store restore BACKUP puts a backup in its place"
+		}
+		return "name the store with --store; if this file was one, carrel store restore BACKUP puts a backup in its place"
+	}
 	_, slug := classify(err)
 	switch {
 	case slug == "ambiguous":
