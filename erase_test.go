@@ -259,7 +259,7 @@ func TestImportOfWhatWasPurged(t *testing.T) {
 	if _, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Import(t.Context(), scope, req); !errors.Is(err, carrel.ErrGone) || !strings.Contains(err.Error(), "--anew") {
+	if _, err := b.Import(t.Context(), scope, req); !errors.Is(err, carrel.ErrGone) || !strings.HasSuffix(err.Error(), "was purged") {
 		t.Errorf("import: %v", err)
 	}
 	anew := *req

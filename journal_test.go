@@ -236,7 +236,7 @@ func TestFindSession(t *testing.T) {
 		}
 	}
 	_, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "po"})
-	if want := "could be poem, pool-2, pool: give more of the id"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := `session "po" is ambiguous: it could be poem, pool-2, pool`; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("what fits several says %v, want %s", err, want)
 	}
 }

@@ -280,7 +280,7 @@ func TestManifestsAreNamed(t *testing.T) {
 		}
 	}
 	_, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: "m_"})
-	if err == nil || !strings.Contains(err.Error(), third+" and "+second+" begin with it") {
+	if err == nil || !strings.Contains(err.Error(), third+" or "+second) {
 		t.Errorf("what fits several says %v", err)
 	}
 	for _, tt := range []struct {

@@ -14,6 +14,9 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
+	if len(e.Violations) == 1 {
+		return fmt.Sprintf("%v: %s: %v", ErrInvalid, e.Format, e.Violations[0])
+	}
 	return fmt.Sprintf("%v: %s, %d reasons, the first: %v", ErrInvalid, e.Format, len(e.Violations), e.Violations[0])
 }
 

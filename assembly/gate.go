@@ -63,7 +63,7 @@ type GateDecision struct {
 
 // The reasons for which [Gate] refuses.
 const (
-	reasonEmpty     Reason = "empty"     // no letter or digit to remember
+	ReasonEmpty     Reason = "empty"     // no letter or digit to remember
 	ReasonSecret    Reason = "secret"    // has a credential
 	ReasonEcho      Reason = "echo"      // repeats the prompt
 	ReasonDuplicate Reason = "duplicate" // is remembered already
@@ -72,17 +72,17 @@ const (
 
 // The reasons for which [Gate] holds.
 const (
-	reasonNoVerdict      Reason = "no verdict"
-	reasonUnnamed        Reason = "unnamed evaluator"
-	reasonSelf           Reason = "self evaluation" // the evaluator is the proposer, or a generic name such as "agent"
-	reasonConfidence     Reason = "not a confidence"
+	ReasonNoVerdict      Reason = "no verdict"
+	ReasonUnnamed        Reason = "unnamed evaluator"
+	ReasonSelf           Reason = "self evaluation" // the evaluator is the proposer, or a generic name such as "agent"
+	ReasonConfidence     Reason = "not a confidence"
 	ReasonBelow          Reason = "below threshold"
-	reasonExpired        Reason = "expired verdict"
-	reasonOtherContent   Reason = "verdict on other content"
-	reasonOtherScope     Reason = "verdict for another scope"
-	reasonOtherPolicy    Reason = "verdict under another policy"
+	ReasonExpired        Reason = "expired verdict"
+	ReasonOtherContent   Reason = "verdict on other content"
+	ReasonOtherScope     Reason = "verdict for another scope"
+	ReasonOtherPolicy    Reason = "verdict under another policy"
 	ReasonInstruction    Reason = "instruction"     // tells the assistant what to do
-	reasonHiddenControls Reason = "hidden controls" // Neutralize would change it
+	ReasonHiddenControls Reason = "hidden controls" // Neutralize would change it
 )
 
 // Gate decides whether a proposal may become a memory.
@@ -127,7 +127,7 @@ func refusals(p *Proposal) []Reason {
 	var reasons []Reason
 	words := wordsOf(p.Text)
 	if len(words.ends) == 0 {
-		reasons = append(reasons, reasonEmpty)
+		reasons = append(reasons, ReasonEmpty)
 	}
 	if len(p.Secrets) > 0 {
 		reasons = append(reasons, ReasonSecret)
@@ -150,7 +150,7 @@ func refusals(p *Proposal) []Reason {
 // verdictReasons returns the reasons why a verdict does not suffice to commit a proposal.
 func verdictReasons(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Reason {
 	if v == nil {
-		return []Reason{reasonNoVerdict}
+		return []Reason{ReasonNoVerdict}
 	}
 	var reasons []Reason
 	add := func(r Reason, applies bool) {
@@ -159,19 +159,19 @@ func verdictReasons(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Rea
 		}
 	}
 	name := Normalize(v.Evaluator)
-	add(reasonUnnamed, name == "")
-	add(reasonSelf, name != "" && (name == Normalize(p.Actor) || slices.Contains(selves, name)))
+	add(ReasonUnnamed, name == "")
+	add(ReasonSelf, name != "" && (name == Normalize(p.Actor) || slices.Contains(selves, name)))
 	threshold := g.Threshold
 	if threshold <= 0 {
 		threshold = DefaultThreshold
 	}
 	c, ok := confidence(v.Confidence)
-	add(reasonConfidence, !ok)
+	add(ReasonConfidence, !ok)
 	add(ReasonBelow, ok && c < threshold)
-	add(reasonExpired, !v.Expires.IsZero() && !now.Before(v.Expires))
-	add(reasonOtherContent, !v.Content.Equal(digest.Of([]byte(p.Text))))
-	add(reasonOtherScope, v.Scope != p.Scope)
-	add(reasonOtherPolicy, v.Policy != g.Name)
+	add(ReasonExpired, !v.Expires.IsZero() && !now.Before(v.Expires))
+	add(ReasonOtherContent, !v.Content.Equal(digest.Of([]byte(p.Text))))
+	add(ReasonOtherScope, v.Scope != p.Scope)
+	add(ReasonOtherPolicy, v.Policy != g.Name)
 	return reasons
 }
 
@@ -197,7 +197,7 @@ func reviewReasons(text string) []Reason {
 		reasons = append(reasons, ReasonInstruction)
 	}
 	if forbidden(text, 0) < len(text) {
-		reasons = append(reasons, reasonHiddenControls)
+		reasons = append(reasons, ReasonHiddenControls)
 	}
 	return reasons
 }

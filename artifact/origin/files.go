@@ -36,7 +36,7 @@ func (f *folders) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Ha
 	if err != nil {
 		return nil, fail(artifact.ErrForbidden, what, "%w", err)
 	}
-	err = fail(artifact.ErrForbidden, what, "it is in none of the folders of %s", SettingFiles)
+	err = fail(artifact.ErrForbidden, what, "add its folder to %s to allow it", SettingFiles)
 	for _, root := range f.Files {
 		rel, ok := within(root, name)
 		if !ok {

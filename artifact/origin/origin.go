@@ -38,6 +38,7 @@ import (
 	"io"
 	"maps"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -58,11 +59,6 @@ const (
 	SettingMCP     = "sources.mcp"     // for [Options.Servers]
 	SettingLimit   = "sources.limit"   // bytes, for [Options.Limit]
 )
-
-// settings maps a scheme to the name of the setting that allows refs with it.
-var settings = map[string]string{
-	"file": SettingFiles, "http": SettingHosts, "https": SettingHosts, "mcp": SettingMCP,
-}
 
 // Options configure what may be fetched. The zero value allows nothing.
 type Options struct {
@@ -143,7 +139,7 @@ func (r *Router) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Hav
 	if _, err := artifact.ParseRef(string(ref)); err != nil {
 		return nil, fmt.Errorf("%w: %w", artifact.ErrForbidden, err)
 	}
-	source, err := r.source(ref.Scheme())
+	source, err := r.source(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -178,18 +174,32 @@ func cutHave(have *artifact.Have, lines artifact.Lines) *artifact.Have {
 	return &whole
 }
 
-// source returns the source for a scheme, or an error if the options forbid the scheme.
-func (r *Router) source(scheme string) (artifact.Source, error) {
-	s, ok := r.sources[scheme]
-	switch setting := settings[scheme]; {
-	case r.offline && scheme != "file" && scheme != "func":
-		return nil, fail(artifact.ErrOffline, scheme, "it connects, and we are offline")
-	case ok && s != nil:
-		return s, nil
-	case setting != "":
-		return nil, fail(artifact.ErrForbidden, scheme, "set %s to allow it", setting)
+// source returns the source for a ref, or an error if the options forbid its scheme.
+func (r *Router) source(ref artifact.Ref) (artifact.Source, error) {
+	scheme, what := ref.Scheme(), shown(ref)
+	u, err := url.Parse(string(ref))
+	if err == nil && usualPorts[scheme] != "" {
+		what = display(u)
 	}
-	return nil, fail(artifact.ErrForbidden, scheme, "no source has this scheme")
+	if r.offline && scheme != "file" && scheme != "func" {
+		return nil, fail(artifact.ErrOffline, what, "no connections are made offline")
+	}
+	if s, ok := r.sources[scheme]; ok && s != nil {
+		return s, nil
+	}
+	switch scheme {
+	case "file":
+		return nil, fail(artifact.ErrForbidden, what, "add its folder to %s to allow it", SettingFiles)
+	case "http", "https":
+		if err != nil {
+			return nil, fail(artifact.ErrForbidden, scheme, "the URL is invalid")
+		}
+		return nil, fail(artifact.ErrForbidden, what, "%w", checkURL(nil, u))
+	case "mcp":
+		server, _ := cutName(ref)
+		return nil, fail(artifact.ErrForbidden, what, "set %s.%s to allow it", SettingMCP, server)
+	}
+	return nil, fail(artifact.ErrForbidden, what, "no source has this scheme")
 }
 
 // Close closes the sources that can be closed.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/carrel-dev/carrel/internal/cli/admin"
 	"github.com/carrel-dev/carrel/internal/cli/artifact"
@@ -47,7 +48,7 @@ func Main(ctx context.Context, env *job.Env, args []string) (code int) {
 	wrong := out.KindOf(err) == out.KindUsage
 	if err != nil && (!j.Started || wrong) {
 		if !wrong || out.HintOf(err) == "" {
-			err = &out.Error{Err: err, Kind: out.KindUsage, Hint: advice(cmd, err)}
+			err = &out.Error{Err: plainFlag(err), Kind: out.KindUsage, Hint: advice(cmd, err)}
 		}
 		if wantsJSON(args) {
 			j.JSON = out.AllFields
@@ -325,4 +326,29 @@ func newCommandList(root *cobra.Command) *cobra.Command {
 		}
 	}
 	return &cobra.Command{Use: "commands", Short: "All commands", Long: "All commands. Each has \"carrel COMMAND --help\".\n\n" + strings.TrimSuffix(b.String(), "\n")}
+}
+
+// plainFlag returns an error about the value of a flag in words about what the user typed.
+func plainFlag(err error) error {
+	e, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	f := e.GetFlag()
+	if errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf("--%s %q is out of range", f.Name, e.GetValue())
+	}
+	switch f.Value.Type() {
+	case "bool":
+		if e.GetValue() == f.NoOptDefVal {
+			return errors.Unwrap(e) // the user typed no value
+		}
+	case "int", "int64", "count":
+		return fmt.Errorf("--%s %q is not a whole number", f.Name, e.GetValue())
+	case "float64":
+		return fmt.Errorf("--%s %q is not a number", f.Name, e.GetValue())
+	case "duration":
+		return fmt.Errorf("--%s %q is not a duration such as 30s or 5m", f.Name, e.GetValue())
+	}
+	return fmt.Errorf("--%s: %w", f.Name, errors.Unwrap(e))
 }

@@ -39,6 +39,9 @@ func fail(ctx context.Context, j *job.Job, err error) int {
 	session.PrintProbes(j.Stderr, p.Attempts, p.Probes)
 	printContract(j, p)
 	for _, v := range p.Violations {
+		if len(p.Violations) == 1 {
+			break // the error has named it
+		}
 		fmt.Fprintln(j.Stderr, "  "+out.Visible(v.String()))
 	}
 	if e, ok := errors.AsType[*job.PanicError](err); ok && (j.Verbose > 0 || j.Getenv("CARREL_LOG") == "debug") {

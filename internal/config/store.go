@@ -37,7 +37,7 @@ func readStore(l literal) (any, error) {
 		secret = secret || strings.Contains(strings.ToLower(name), "password")
 	}
 	if secret {
-		return nil, errors.New("has a password in it, but settings are printed: remove it, and set PGPASSWORD, or name a password file in PGPASSFILE")
+		return nil, errors.New("has a password in it, which must not be printed: take it out, and set PGPASSWORD, or name a password file in PGPASSFILE")
 	}
 	return text, nil
 }
@@ -95,7 +95,7 @@ func (s *Settings) openDriver(ctx context.Context, place string, readOnly bool) 
 	case !IsAddress(place):
 		return sqlite.Open(ctx, place, &sqlite.Options{Readers: get[int](s, "server.readers"), ReadOnly: readOnly})
 	case s.Offline():
-		return nil, &Error{"store", errors.New("is on a server, and --offline, CARREL_OFFLINE or the settings forbid to connect: name a file with --store")}
+		return nil, &Error{"store", errors.New("it is on a server, and --offline, CARREL_OFFLINE or the settings forbid to connect: allow it, or name a file")}
 	default:
 		return postgres.Open(ctx, place, &postgres.Options{ReadOnly: readOnly})
 	}

@@ -25,8 +25,8 @@
 // Problems of the disk or of file permissions are a troubleError, which names the file and what
 // to do. Besides the errors of package store there are [ErrForeign] for a database of another
 // program and [store.SchemaError] for a store of a newer Carrel. Damage in the file itself is a
-// [store.ErrCorrupt] that names the file. A call that fails with one of these errors writes
-// nothing.
+// [store.ErrCorrupt] that names the file, and a [NotStoreError] if it is no database. A call that
+// fails with one of these errors writes nothing.
 //
 // # Detection of damage
 //
@@ -80,6 +80,23 @@ import (
 
 	"github.com/carrel-dev/carrel/store"
 )
+
+// A NotStoreError means that a file is not a database: it was never a store, or its first bytes were
+// overwritten. It is a [store.ErrCorrupt].
+type NotStoreError struct {
+	Path  string
+	Empty bool // the file has no bytes
+}
+
+func (e *NotStoreError) Error() string {
+	if e.Empty {
+		return e.Path + " is an empty file and not a store"
+	}
+	return e.Path + " is not a database"
+}
+
+// Is makes errors.Is(e, store.ErrCorrupt) true.
+func (e *NotStoreError) Is(target error) bool { return target == store.ErrCorrupt }
 
 // ErrForeign means that a file is a database of another program.
 var ErrForeign = errors.New("database of another program")
@@ -494,7 +511,7 @@ func (s *database) explain(err error) error {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
 		return fmt.Errorf("%w: %w", store.ErrBusy, err)
 	case codes.SQLITE_NOTADB:
-		return fmt.Errorf("%s is not a database: %w: %w", s.path, store.ErrCorrupt, err)
+		return &NotStoreError{Path: s.path}
 	case codes.SQLITE_CORRUPT, codes.SQLITE_FORMAT,
 		codes.SQLITE_ERROR: // the statements are right, so the schema is not what the file says
 		return fmt.Errorf("%s: %w: %w", s.path, store.ErrCorrupt, err)

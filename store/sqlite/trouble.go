@@ -94,8 +94,7 @@ func empty(path string) error {
 	if err != nil || fi.Size() > 0 {
 		return err
 	}
-	return fmt.Errorf("%s is an empty file and not a store: %w: replace it by a backup with carrel store restore, or remove it if it never had content",
-		path, store.ErrCorrupt)
+	return &NotStoreError{Path: path, Empty: true}
 }
 
 // hasLog reports whether the file -wal beside the database at path has content.

@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +44,12 @@ which only the provider can check.`,
 				return err
 			}
 			res, err := carrel.Repair(req)
-			if err != nil {
+			switch {
+			case errors.Is(err, carrel.ErrInvalid):
+				return out.Hinted(err, "nothing was written; change by hand what no repair can mend, and repair it again")
+			case errors.Is(err, carrel.ErrFormat):
+				return out.Hinted(err, "--provider takes "+strings.Join(carrel.Mendable(), ", ")+"; carrel import and carrel export --to convert a conversation")
+			case err != nil:
 				return err
 			}
 			if !dry {

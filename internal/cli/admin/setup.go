@@ -119,9 +119,9 @@ the address to which the agent sends its calls. It shows each change before it m
 		Example: `  carrel setup claude`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return out.Usagef("setup: %q is no supported client: there are %s", args[0], out.WordList(clientNames()))
+				return out.Usagef("setup: %q is not a supported client: the clients are %s", args[0], out.WordList(clientNames()))
 			}
-			return out.Usagef("setup: name a client: %s", out.WordList(clientNames()))
+			return out.Usagef("setup: name one of %s", strings.Join(clientNames(), ", "))
 		},
 	}
 	for _, c := range clients() {
@@ -232,7 +232,7 @@ func changeSettings(j *job.Job, c *client, s *setup, files []setupFile) error {
 		j.Note("nothing to change")
 	case s.print:
 	case !s.yes && (!j.StdinTerminal || !j.StderrTerminal):
-		j.Note("carrel: to change %s, say --yes", out.Count(len(changes), "file"))
+		j.Note("carrel: setup: nothing is changed yet; --yes changes %s", out.Count(len(changes), "file"))
 		return out.ErrConsent
 	case !s.yes && !j.Ask("change "+out.Count(len(changes), "file")):
 		return out.ErrConsent

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,6 +34,12 @@ store from a file to a database, and back.`,
 	return cmd
 }
 
+// noStore returns the error that there is no store at a path.
+func noStore(path string) error {
+	missing := &out.Error{Text: "store: the file " + path + " does not exist", Err: store.ErrNotFound}
+	return api.About(api.SubjectStore, out.Hinted(missing, "carrel import --all and carrel import FILE make a store; --store names another"))
+}
+
 // withExisting opens the store, and fails if it does not exist.
 func withExisting(j *job.Job, cmd *cobra.Command, do func(a *job.Access, path string) error) error {
 	path, err := j.StorePath()
@@ -40,7 +47,7 @@ func withExisting(j *job.Job, cmd *cobra.Command, do func(a *job.Access, path st
 		return err
 	}
 	if !config.Exists(path) {
-		return api.About(api.SubjectStore, fmt.Errorf("store %s: %w: no session is stored", path, store.ErrNotFound))
+		return noStore(path)
 	}
 	return j.With(cmd.Context(), true, func(a *job.Access) error { return do(a, path) })
 }
@@ -174,6 +181,9 @@ process may have the store open.`,
 				return err
 			}
 			c, err := config.Compare(cmd.Context(), j.Path(args[0]), path)
+			if bad, ok := errors.AsType[*sqlite.NotStoreError](err); ok && bad.Path != path {
+				return out.Hinted(fmt.Errorf("restore: the backup %w", err), "nothing was changed; name another backup")
+			}
 			if err != nil {
 				return fmt.Errorf("restore %s: %w", args[0], err)
 			}
@@ -185,7 +195,8 @@ process may have the store open.`,
 			force = force || yes
 			if _, err := os.Stat(path); err == nil && !force {
 				if !j.StdinTerminal || !j.StderrTerminal || !j.Ask("replace the store at "+path) {
-					return fmt.Errorf("restore to %s: %w", path, fs.ErrExist)
+					return out.Hinted(&out.Error{Text: fmt.Sprintf("restore: the store %s exists", path), Err: fs.ErrExist},
+						"replace it with --force, or name another place with --store")
 				}
 				force = true
 			}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
@@ -16,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/move"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
 func newStoreMigrate(j *job.Job) *cobra.Command {
@@ -41,7 +42,7 @@ With --dry-run it says whether the schema is up to date, and changes nothing.`,
 				return err
 			}
 			if !config.Exists(place) {
-				return api.About(api.SubjectStore, fmt.Errorf("store %s: %w: no session is stored", place, store.ErrNotFound))
+				return noStore(place)
 			}
 			value := struct {
 				Path     string `json:"path"`
@@ -111,6 +112,9 @@ the credentials is not part of a store: copy it, and name it in "credential.key_
 				return out.Usagef("move %s: FROM and TO are the same store", args[0])
 			}
 			if _, err := os.Stat(from); err != nil && !config.IsAddress(from) {
+				if errors.Is(err, fs.ErrNotExist) {
+					return &out.Error{Text: "move: the source " + args[0] + " does not exist", Err: err}
+				}
 				return err
 			}
 			return moveStore(cmd.Context(), j, from, to, dry)
@@ -128,12 +132,12 @@ func moveStore(ctx context.Context, j *job.Job, from, to string, dry bool) (err 
 	}
 	source, err := settings.OpenReading(ctx, from)
 	if err != nil {
-		return fmt.Errorf("open the source: %w", err)
+		return notStore(fmt.Errorf("move: open the source: %w", err))
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	target, err := openTarget(ctx, settings, to, dry)
 	if err != nil {
-		return fmt.Errorf("open the target: %w", err)
+		return notStore(fmt.Errorf("move: open the target: %w", err))
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	j.Reporter = j.NewProgress()
@@ -165,6 +169,14 @@ func moveStore(ctx context.Context, j *job.Job, from, to string, dry bool) (err 
 	}
 	if res.Verified && res.Has.Credentials > 0 {
 		j.Note("the key of the credentials is in no store: copy its file, and name it in credential.key_file")
+	}
+	return err
+}
+
+// notStore adds a hint to the error that a file which the command line names is not a store.
+func notStore(err error) error {
+	if _, ok := errors.AsType[*sqlite.NotStoreError](err); ok {
+		return out.Hinted(err, "nothing was changed; name another file")
 	}
 	return err
 }

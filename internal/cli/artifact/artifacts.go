@@ -347,7 +347,7 @@ whose answers may be wrong, too. "carrel rm --undo" takes it back.`,
 		ValidArgsFunction: j.CompleteArtifacts(carrel.ArtifactsRequest{}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && req.Source == "" {
-				return out.Usagef("name artifacts, or a --source")
+				return out.Usagef("refute: name artifacts, or give --source")
 			}
 			req.IDs = args
 			ctx := cmd.Context()

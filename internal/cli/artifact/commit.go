@@ -81,7 +81,7 @@ optional. If these values do not match, the gate holds the memory.`,
 				if err != nil {
 					return err
 				}
-				return printCommit(j, a, req, res)
+				return printCommit(j, a, fl, req, res)
 			})
 		},
 	}
@@ -158,7 +158,7 @@ func readVerdict(j *job.Job, file string) (*assembly.Verdict, error) {
 }
 
 // printCommit prints the decision of the gate. It returns an error unless the gate committed.
-func printCommit(j *job.Job, a *job.Access, req *carrel.CommitRequest, res *carrel.CommitResult) error {
+func printCommit(j *job.Job, a *job.Access, fl *commitFlags, req *carrel.CommitRequest, res *carrel.CommitResult) error {
 	err := j.Result("commit", res, func(p *out.Page) {
 		var what, size string
 		switch {
@@ -182,22 +182,93 @@ func printCommit(j *job.Job, a *job.Access, req *carrel.CommitRequest, res *carr
 	if err != nil || res.Outcome == assembly.Commit {
 		return err
 	}
+	what := "recorded, but not accepted"
 	switch {
 	case res.Outcome == assembly.Refuse:
-		j.Note("carrel: the gate refuses it: %s; nothing was stored", reasonWords(res, a.Opts.Confidence))
-	case req.Verdict == nil:
-		j.Note("carrel: the gate holds it: confidence must come from an evaluator")
-		j.Note("hint: pass --confidence with --evaluator, or --verdict")
-	default:
-		j.Note("carrel: the gate holds it: %s", reasonWords(res, a.Opts.Confidence))
+		what = "nothing was stored"
+	case res.Artifact != nil:
+		what = "held for review"
 	}
-	if slices.Contains(res.Reasons, assembly.ReasonDuplicate) {
-		j.Note("hint: carrel ls --type memory")
+	var causes []string
+	for _, r := range res.Reasons {
+		causes = append(causes, fl.cause(r, res.Confidence, a, req.Verdict))
 	}
-	if res.Outcome == assembly.Hold && res.Artifact != nil {
-		j.Note("hint: carrel review show %s", out.ShortRef(string(res.Artifact.ID)))
+	j.Note("carrel: commit: %s: %s", what, strings.Join(causes, "; "))
+	if hint := fl.afterGate(res); hint != "" {
+		j.Note("hint: %s", hint)
 	}
 	return errGate
+}
+
+// cause returns a sentence that says why the gate did not commit.
+func (fl *commitFlags) cause(r assembly.Reason, confidence ratio.Ratio, a *job.Access, v *assembly.Verdict) string {
+	if v == nil {
+		v = &assembly.Verdict{}
+	}
+	verdict := "--verdict " + fl.verdict
+	switch r {
+	case assembly.ReasonEmpty:
+		return "the text has no letter or digit"
+	case assembly.ReasonSecret:
+		return "the text looks like a credential"
+	case assembly.ReasonDuplicate:
+		return "the text is already remembered"
+	case assembly.ReasonEcho:
+		return "the text only repeats the context"
+	case assembly.ReasonLoop:
+		return "the text only repeats a memory of the context"
+	case assembly.ReasonNoVerdict:
+		return "confidence must come from an evaluator"
+	case assembly.ReasonUnnamed:
+		return "the evaluator has no name"
+	case assembly.ReasonSelf:
+		return fmt.Sprintf("the evaluator %q may not judge its own proposal", v.Evaluator)
+	case assembly.ReasonConfidence:
+		return fmt.Sprintf("the confidence %v is not a number from 0 to 1", v.Confidence)
+	case assembly.ReasonBelow:
+		return fmt.Sprintf("the confidence %s is below %s", fine(confidence), fine(a.Opts.Confidence))
+	case assembly.ReasonExpired:
+		return fmt.Sprintf("%s expired at %s", verdict, v.Expires.UTC().Format(time.RFC3339))
+	case assembly.ReasonOtherContent:
+		return verdict + " is about other content"
+	case assembly.ReasonOtherScope:
+		return fmt.Sprintf("%s is for scope %q, not for %q", verdict, v.Scope, a.Scope)
+	case assembly.ReasonOtherPolicy:
+		return verdict + " was made under another policy"
+	case assembly.ReasonInstruction:
+		return "the text gives orders to an assistant"
+	case assembly.ReasonHiddenControls:
+		return "the text has invisible characters"
+	}
+	return string(r)
+}
+
+// afterGate returns what to do about a decision of the gate, or "".
+func (fl *commitFlags) afterGate(res *carrel.CommitResult) string {
+	var hints []string
+	has := func(r assembly.Reason) bool { return slices.Contains(res.Reasons, r) }
+	switch {
+	case has(assembly.ReasonDuplicate):
+		hints = append(hints, "carrel ls --type memory lists the memories")
+	case has(assembly.ReasonSecret):
+		hints = append(hints, "take the credential out")
+	case has(assembly.ReasonNoVerdict):
+		hints = append(hints, "pass --confidence with --evaluator, or --verdict")
+	case has(assembly.ReasonUnnamed) && fl.verdict == "":
+		hints = append(hints, "name the evaluator with --evaluator")
+	case has(assembly.ReasonUnnamed), has(assembly.ReasonSelf):
+		hints = append(hints, "name another evaluator")
+	case has(assembly.ReasonOtherContent), has(assembly.ReasonOtherScope), has(assembly.ReasonOtherPolicy), has(assembly.ReasonExpired):
+		hints = append(hints, "have it evaluated anew")
+	}
+	switch {
+	case res.Outcome != assembly.Hold:
+	case res.Artifact != nil:
+		hints = append(hints, fmt.Sprintf("carrel review show %s shows it", out.ShortRef(string(res.Artifact.ID))))
+	default:
+		hints = append(hints, fmt.Sprintf("carrel manifest show %s shows the record", res.Manifest))
+	}
+	return strings.Join(hints, "; ")
 }
 
 // fine formats a confidence without trailing zeros.

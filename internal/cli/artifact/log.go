@@ -27,8 +27,11 @@ and undo, with its revision. "carrel why" shows the entries of one block.`,
   carrel log --since 40 --ndjson`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if since < 0 || limit < 0 {
-				return out.Usagef("log: --since and --limit must not be below 0")
+			switch {
+			case since < 0:
+				return out.Usagef("log: --since %d is below 0", since)
+			case limit < 0:
+				return out.Usagef("log: --limit %d is below 0", limit)
 			}
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {

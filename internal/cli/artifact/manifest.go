@@ -2,13 +2,13 @@ package artifact
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/store"
@@ -113,12 +113,19 @@ input, it checks form and seal, without a store. If a check fails, the exit code
 				}
 				res, err := carrel.VerifyDocument(data)
 				if err != nil {
-					return out.Hinted(err, "it differs from the sealed document; carrel manifest export writes it anew")
+					name := args[0]
+					if name == "-" {
+						name = "stdin"
+					}
+					return out.Hinted(out.InFile(name, err), "the file was changed after it was sealed; carrel manifest export writes the sealed document again")
 				}
 				return printVerified(j, res, true)
 			}
 			return j.With(ctx, false, func(a *job.Access) error {
 				res, err := a.VerifyManifest(ctx, a.Scope, &carrel.IDRequest{ID: args[0]})
+				if errors.Is(err, store.ErrNotFound) {
+					return &out.Error{Err: err, Text: fmt.Sprintf("manifest verify: %q is neither a file nor a manifest in scope %s", args[0], a.Scope)}
+				}
 				if err != nil {
 					return err
 				}
@@ -166,8 +173,8 @@ assemble printed. If any of them were purged, the exit code is 4.`,
 			return j.With(ctx, false, func(a *job.Access) error {
 				data, err := a.Replay(ctx, a.Scope, &carrel.IDRequest{ID: args[0]})
 				if err != nil {
-					if api.KindOf(err).Exit == api.ExitNotFound {
-						return out.Hinted(err, "carrel manifest show "+args[0]+" lists its parts")
+					if errors.Is(err, carrel.ErrGone) {
+						return out.Hinted(err, "carrel manifest show "+args[0]+" lists its segments")
 					}
 					return err
 				}

@@ -109,14 +109,14 @@ func findReference(a *job.Access, cmd *cobra.Command, m *manifest.Manifest, word
 		}
 		switch len(rows) {
 		case 0:
-			return "", 0, out.Hinted(fmt.Errorf("find artifact %s: %w", word, store.ErrNotFound), "carrel manifest show "+m.Header.ID+" --all lists its artifacts")
+			return "", 0, out.Hinted(fmt.Errorf("artifact %q of the manifest: %w", word, store.ErrNotFound), "carrel manifest show "+m.Header.ID+" --all lists its artifacts")
 		case 1:
 			return string(rows[0].ID), rows[0].Seq, nil
 		}
 		found = []string{string(rows[0].ID), string(rows[1].ID)}
 	}
 	slices.Sort(found)
-	return "", 0, fmt.Errorf("%w: %s: both %s and %s begin with it: give more of the id", carrel.ErrAmbiguous, word, found[0], found[1])
+	return "", 0, fmt.Errorf("artifact %q is %w: it could be %s or %s", word, carrel.ErrAmbiguous, found[0], found[1])
 }
 
 func explain(m *manifest.Manifest, ref string, row int64) *explanation {

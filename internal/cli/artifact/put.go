@@ -127,6 +127,10 @@ func (f *putFlags) check(args []string) error {
 		return out.Usagef("--lines: the artifacts are in %s, so name no other file", f.lines)
 	case f.class == "" && f.lines == "":
 		return out.Usagef("--type: the flag is missing: give one of %s", strings.Join(classNames(), ", "))
+	case f.lines == "" && f.verifiedBy != "" && f.class != string(provenance.Memory) && f.class != string(provenance.Verified):
+		return out.Usagef("--verified-by: only a memory is verified: give --type memory, or leave it out")
+	case f.lines == "" && f.verifiedBy == "" && f.class == string(provenance.Verified):
+		return out.Usagef("--type verified: say with --verified-by who verified it")
 	case several && f.id != "":
 		return out.Usagef("--id: needs one artifact, and several are given")
 	case several && f.title != "" && f.lines == "":

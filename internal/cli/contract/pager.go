@@ -39,8 +39,11 @@ store's: this command uses no store, and no settings but its flags.`,
 		Args:        cobra.NoArgs,
 		Annotations: job.WithoutFiles(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if history == "" || contractFile == "" {
-				return out.Usagef("pager: --history and --contract are needed")
+			switch {
+			case history == "":
+				return out.Usagef("pager: --history is missing")
+			case contractFile == "":
+				return out.Usagef("pager: --contract is missing")
 			}
 			if err := out.OneOf("--limn", limn, "current", "legacy"); err != nil {
 				return err

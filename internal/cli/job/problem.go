@@ -141,20 +141,31 @@ func hint(err error) string {
 			return text
 		}
 	}
+	if e, ok := errors.AsType[*sqlite.NotStoreError](err); ok {
+		if e.Empty {
+			return "remove the file if it never had content; if it was a store, carrel store restore BACKUP puts a backup in its place"
+		}
+		return "name the store with --store; if this file was one, carrel store restore BACKUP puts a backup in its place"
+	}
 	_, slug := classify(err)
 	switch {
 	case slug == "ambiguous":
-		return "give more of the id; " + cmp.Or(lists.Get()[api.SubjectOf(err)], "carrel sessions and carrel messages list them")
+		if list := lists.Get()[api.SubjectOf(err)]; list != "" {
+			return "give more of the id; " + list
+		}
+		return "give more of the id"
 	case slug == "not-found":
 		return afterNotFound.Get()[api.SubjectOf(err)]
+	case slug == "refused" && api.SubjectOf(err) == api.SubjectSession:
+		return "carrel sessions rm --undo, with its id, restores it"
 	case slug == "refused" && errors.Is(err, fs.ErrExist):
 		return "name another file, or replace this one with --force"
 	case slug == "refused" && api.SubjectOf(err) == api.SubjectCritical:
 		return "take another --strategy, or carrel sessions mark --no-critical"
 	case slug == "refused" && api.SubjectOf(err) == api.SubjectCredential:
-		return "take it out, or let it in with --allow-secret"
+		return "take it out, or store it as it is with --allow-secret"
 	case slug == "forbidden" && errors.Is(err, artifact.ErrOffline):
-		return "try again without --offline, which CARREL_OFFLINE and the settings turn on, too"
+		return "leave out --offline, which CARREL_OFFLINE and the settings turn on, too"
 	case slug == "store" && errors.Is(err, sqlite.ErrForeign):
 		return "choose another file with --store"
 	case Is[*postgres.UnsafeError](err):
@@ -172,10 +183,10 @@ var hints = lazy.Value[map[string]string]{Make: func() map[string]string {
 		"probes":          "nothing was changed; try a larger --target, --strategy account, or --probe-min 0 to accept any result",
 		"invalid-result":  "nothing was changed; please report this with the session's format",
 		"shorter":         "import the whole file, or give --rewind to drop the missing messages from the conversation",
-		"forbidden":       "carrel help config; carrel config show --origin lists the permissions",
+		"forbidden":       "carrel help config says how; carrel config show --origin lists what is set",
 		"unavailable":     "try again when the source can be reached",
-		"gone":            "a purge erased it, and nothing brings it back",
-		"source-gone":     "carrel rm, or put it back where it was",
+		"gone":            "its content is erased for good, and nothing brings it back",
+		"source-gone":     "put the source back, or remove the artifact with carrel rm",
 		"integrity":       restore,
 		"corrupt":         restore,
 		"seal":            restore,
@@ -236,6 +247,8 @@ func budgetHint(err error) string {
 // lists are the hints for ambiguous ids: the command that lists the candidates.
 var lists = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subject]string {
 	return map[api.Subject]string{
+		api.SubjectSession:  "carrel sessions lists them",
+		api.SubjectBlock:    "carrel messages lists them",
 		api.SubjectManifest: "carrel manifest list has them",
 		api.SubjectArtifact: "carrel ls lists them",
 	}
@@ -244,14 +257,13 @@ var lists = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subject]stri
 // afterNotFound are the hints for things that were not found, by their kind.
 var afterNotFound = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subject]string {
 	return map[api.Subject]string{
-		"":                   "carrel search QUERY, or carrel messages",
-		api.SubjectBlock:     "carrel search QUERY, or carrel messages",
-		api.SubjectNoSummary: "carrel compress --strategy anchored makes one, if the window is above its --target",
-		api.SubjectSummary:   "carrel summary show, or carrel probe report",
-		api.SubjectManifest:  "carrel manifest list",
-		api.SubjectArtifact:  "carrel ls",
-		api.SubjectStore:     "carrel import --all, or carrel demo",
-		api.SubjectSession:   "carrel sessions",
+		api.SubjectBlock:     "carrel search QUERY finds blocks, and carrel messages lists them",
+		api.SubjectNoSummary: "carrel compress --strategy anchored writes one when the window is larger than its --target",
+		api.SubjectSummary:   "carrel summary show prints the summary of a session",
+		api.SubjectManifest:  "carrel manifest list has those of a scope, which --scope names",
+		api.SubjectArtifact:  "carrel ls lists those of a scope, which --scope names",
+		api.SubjectStore:     "carrel import --all imports the sessions of your agents, and carrel demo shows an example",
+		api.SubjectSession:   "carrel sessions lists them",
 	}
 }}
 

@@ -66,11 +66,11 @@ With --strict, errors have their exit codes.`,
 // answerHook reads an event and writes the answer.
 func answerHook(ctx context.Context, j *job.Job, args []string) error {
 	if len(args) != 2 {
-		return out.Usagef("hook: name a client and an event")
+		return out.Hinted(out.Usagef("hook: name a client and an event, such as carrel hook claude Stop"), hooked())
 	}
 	d := hook.Dialects(j.Getenv)[args[0]]
 	if d == nil {
-		return out.Usagef("hook: %q is no client with hooks: want %s", args[0], hooked())
+		return out.Hinted(out.Usagef("hook: %q is not a client with hooks", args[0]), hooked())
 	}
 	src, err := j.Sources()
 	if err != nil {

@@ -139,7 +139,7 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 	}
 	l, err := auth.Listen(set.Listen, false)
 	if errors.Is(err, auth.ErrRemote) {
-		return nil, out.Hinted(out.Usagef("%w", err), "anyone who can reach the proxy can use it, so it listens on this machine alone; try 127.0.0.1:8787")
+		return nil, out.Hinted(out.Usagef("%w, which a proxy does not allow", err), "anyone who can reach the proxy can use it; listen at an address of this machine such as 127.0.0.1:8787")
 	}
 	if err != nil {
 		return nil, out.Hinted(out.Usagef("%w", err), "carrel ps lists the running servers; port 0 takes a free port")

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,14 +98,11 @@ ends with its agent, or if its process id is given.`,
 	return cmd
 }
 
-// hintServe is the hint if no server runs.
-const hintServe = "carrel serve starts one"
-
 // chooseServers returns the servers that arguments name.
 func chooseServers(list []running, args []string, all bool) ([]running, error) {
 	switch {
 	case all && len(args) > 0:
-		return nil, out.Usagef("stop: give process ids, or --all")
+		return nil, out.Usagef("stop: process ids and --all exclude each other: give one of them")
 	case len(args) == 0:
 		// --all does not stop "carrel run", which ends with its agent; its process id must be
 		// given.
@@ -116,9 +112,9 @@ func chooseServers(list []running, args []string, all bool) ([]running, error) {
 	case all:
 		return list, nil
 	case len(args) == 0 && len(list) == 0:
-		return nil, out.Hinted(fmt.Errorf("%w: no server runs", store.ErrNotFound), hintServe)
+		return nil, &out.Error{Text: "stop: no server runs", Err: store.ErrNotFound}
 	case len(args) == 0 && len(list) > 1:
-		return nil, out.Usagef("stop: %d servers run: give process ids, or --all; carrel ps lists them", len(list))
+		return nil, out.Hinted(out.Usagef("stop: %d servers run: give process ids, or --all", len(list)), "carrel ps lists the servers")
 	case len(args) == 0:
 		return list, nil
 	}
@@ -126,7 +122,7 @@ func chooseServers(list []running, args []string, all bool) ([]running, error) {
 	for _, a := range args {
 		i := slices.IndexFunc(list, func(s running) bool { return strconv.Itoa(s.PID) == a })
 		if i < 0 {
-			return nil, out.Hinted(fmt.Errorf("%w: no server has the process id %s; carrel ps lists them", store.ErrNotFound, a), hintServe)
+			return nil, &out.Error{Text: "stop: no server has the process id " + a, Err: store.ErrNotFound, Hint: "carrel ps lists the servers"}
 		}
 		chosen = append(chosen, list[i])
 	}

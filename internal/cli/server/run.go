@@ -83,7 +83,7 @@ func runAgent(ctx context.Context, j *job.Job, a *job.Access, fl *proxyFlags, ar
 	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return out.Hinted(out.Usagef("run: %w", err), "name a program as it is started without carrel")
+		return out.Hinted(out.Usagef("run: %w", err), "give the command that starts the agent after --, such as carrel run -- claude")
 	}
 	lasting := context.WithoutCancel(ctx)
 	p, err := openProxy(lasting, j, a, set, nil)
@@ -253,7 +253,7 @@ func (c *child) run(ctx context.Context, j *job.Job, path, url string) error {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
-		return out.Hinted(fmt.Errorf("run %s: %w", c.name, err), "name a program as it is started without carrel")
+		return out.Hinted(fmt.Errorf("run %s: %w", c.name, err), "give the command that starts the agent after --, such as carrel run -- claude")
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -209,7 +210,7 @@ func security(j *job.Job, set *config.Server, offline bool) (secured, error) {
 	}
 	switch {
 	case len(set.ACME) > 0 && (set.Cert != "" || set.Key != ""):
-		return nil, out.Hinted(out.Usagef("the settings name a certificate, and hosts to get one for"), "set server.tls_cert and server.tls_key, or server.acme.hosts, not both")
+		return nil, out.Hinted(out.Usagef("server.tls_cert and server.acme.hosts exclude each other"), "set server.tls_cert and server.tls_key, or server.acme.hosts, not both")
 	case len(set.ACME) > 0 && offline:
 		return nil, out.Hinted(out.Usagef("--acme gets a certificate over the network, and Carrel is offline"), "carrel help config")
 	case len(set.ACME) > 0:
@@ -228,6 +229,12 @@ func security(j *job.Job, set *config.Server, offline bool) (secured, error) {
 		}
 		return a, nil
 	case set.Cert != "" || set.Key != "":
+		switch {
+		case set.Cert == "":
+			return nil, out.Usagef("serve: --tls-key needs --tls-cert, the file of the certificate")
+		case set.Key == "":
+			return nil, out.Usagef("serve: --tls-cert needs --tls-key, the file of its key")
+		}
 		pair, err := auth.LoadKeyPair(j.Path(set.Cert), j.Path(set.Key), warn)
 		if err != nil {
 			return nil, out.Hinted(out.Usagef("%w", err), "--tls-cert and --tls-key name files with PEM blocks that belong together")
@@ -247,11 +254,13 @@ func listen(j *job.Job, set *config.Server, offline bool) (auth.Listener, error)
 	l, err := auth.Listen(set.Listen, set.Remote)
 	switch {
 	case errors.Is(err, auth.ErrRemote) && tls == nil:
-		return nil, out.Hinted(out.Usagef("%w", err), "--remote lets other machines reach it; give --acme or --tls-cert and --tls-key, or put TLS before it")
+		return nil, out.Hinted(out.Usagef("%w, which needs --remote", err), "give --remote, and encrypt with --acme, with --tls-cert and --tls-key, or with a TLS proxy in front of it")
 	case errors.Is(err, auth.ErrRemote):
-		return nil, out.Hinted(out.Usagef("%w", err), "--remote lets other machines reach it")
-	case err != nil:
+		return nil, out.Hinted(out.Usagef("%w, which needs --remote", err), "give --remote, or an address of this machine such as 127.0.0.1:8787")
+	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, out.Hinted(out.Usagef("%w", err), "carrel ps lists the servers that run; port 0 takes a free one")
+	case err != nil:
+		return nil, out.Hinted(out.Usagef("%w", err), "--listen takes an address of this machine and a port up to 65535, such as 127.0.0.1:8787; port 0 takes a free one")
 	case tls == nil:
 		return l, nil
 	}

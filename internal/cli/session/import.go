@@ -308,8 +308,11 @@ func (in *importer) file(ctx context.Context, f job.File) (*carrel.ImportResult,
 		name = "stdin"
 	}
 	res, err := in.Import(ctx, in.Scope, &carrel.ImportRequest{Name: name, Format: in.format, Data: data, DryRun: in.dry, Rewind: in.rewind, Anew: in.anew})
-	if err == nil && f.Read != nil {
+	switch {
+	case err == nil && f.Read != nil:
 		in.read[f.Name] = f.Changed
+	case errors.Is(err, carrel.ErrGone):
+		err = out.Hinted(err, "--anew imports it as a new session")
 	}
 	return res, err
 }

@@ -5,7 +5,6 @@ package artifacts
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/carrel-dev/carrel/api"
@@ -37,7 +36,7 @@ func (e *Artifacts) Put(ctx context.Context, scope governance.Scope, req *api.Pu
 
 // Get returns an artifact and its content.
 func (e *Artifacts) Get(ctx context.Context, scope governance.Scope, req *api.GetRequest) (_ *api.GetResult, err error) {
-	defer base.During("get artifact "+req.ID, &err)
+	defer base.During("get", &err, "artifact "+req.ID)
 
 	return base.Retry(ctx, func() (*api.GetResult, error) { return e.get(ctx, scope, req) })
 }
@@ -58,7 +57,7 @@ func (e *Artifacts) get(ctx context.Context, scope governance.Scope, req *api.Ge
 	live := a.Status == store.StatusLive && !stacks.Expired(a, e.Now())
 	if a.Source == "" || a.Source == stacks.SourceStash {
 		if req.Refetch {
-			return nil, fmt.Errorf("%w: the artifact has no source to fetch: leave out refetch", api.ErrRequest)
+			return nil, &api.FieldError{Field: "refetch", Text: "the artifact has no source to fetch"}
 		}
 	} else if live || req.Refetch {
 		pages := []*stacks.Resident{p}
@@ -82,7 +81,7 @@ func (e *Artifacts) get(ctx context.Context, scope governance.Scope, req *api.Ge
 // getInfo returns an artifact without its content.
 func (e *Artifacts) getInfo(ctx context.Context, scope governance.Scope, a *store.Artifact) (*api.GetResult, error) {
 	if a.Status == store.StatusPurged {
-		return nil, api.ErrGone
+		return nil, base.Statef(api.ErrGone, "artifact %s was purged", a.ID)
 	}
 	n, err := e.NoteOf(ctx, scope, a)
 	if err != nil {
@@ -175,7 +174,7 @@ func (e *Artifacts) Remove(ctx context.Context, scope governance.Scope, req *api
 	defer base.During("remove", &err)
 	return e.restate(ctx, scope, "remove", e.named(ctx, scope, req.IDs), func(a *store.Artifact) (store.Status, error) {
 		if a.Status == store.StatusPurged {
-			return "", notPossible(a)
+			return "", base.Statef(api.ErrRequest, "artifact %s was purged", a.ID)
 		}
 		return store.StatusTombstoned, nil
 	})
@@ -186,15 +185,18 @@ func (e *Artifacts) Restore(ctx context.Context, scope governance.Scope, req *ap
 	defer base.During("restore", &err)
 	return e.restate(ctx, scope, "restore", e.named(ctx, scope, req.IDs), func(a *store.Artifact) (store.Status, error) {
 		if a.Status != store.StatusTombstoned && a.Status != store.StatusRefuted {
-			return "", notPossible(a)
+			return "", notRemoved(a)
 		}
 		return stacks.GateStatus(a)
 	})
 }
 
-// notPossible returns the error that an artifact has the wrong status for an operation.
-func notPossible(a *store.Artifact) error {
-	return fmt.Errorf("%w: artifact %s is %s, so this cannot be done", api.ErrRequest, a.ID, a.Status)
+// notRemoved returns the error that an artifact is neither removed nor refuted.
+func notRemoved(a *store.Artifact) error {
+	if a.Status == store.StatusPurged {
+		return base.Statef(api.ErrRequest, "artifact %s was purged, and nothing brings it back", a.ID)
+	}
+	return base.Statef(api.ErrRequest, "artifact %s is neither removed nor refuted", a.ID)
 }
 
 // Refute marks artifacts as wrong, with everything derived from them: no context uses them any
@@ -284,7 +286,7 @@ func (e *Artifacts) removal(ctx context.Context, scope governance.Scope, f *stac
 
 // PinArtifact pins an artifact, so that every context of its scope has it, or unpins it.
 func (e *Artifacts) PinArtifact(ctx context.Context, scope governance.Scope, req *api.PinArtifactRequest) (_ *api.Artifact, err error) {
-	defer base.During("pin artifact "+req.ID, &err)
+	defer base.During("pin", &err, "artifact "+req.ID)
 	return base.Retry(ctx, func() (*api.Artifact, error) { return e.pin(ctx, scope, req) })
 }
 
@@ -294,7 +296,7 @@ func (e *Artifacts) pin(ctx context.Context, scope governance.Scope, req *api.Pi
 		return nil, err
 	}
 	if a.Status != store.StatusLive {
-		return nil, notPossible(a)
+		return nil, base.Statef(api.ErrRequest, "artifact %s is %s and cannot be pinned", a.ID, a.Status)
 	}
 	w := store.Write{Artifact: *a, At: a.Version}
 	w.Pinned, w.Updated = req.Pinned, e.Now()

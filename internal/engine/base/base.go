@@ -16,6 +16,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carrel-dev/carrel/account"
@@ -246,13 +247,43 @@ func (e *opError) Error() string { return e.op + ": " + e.err.Error() }
 
 func (e *opError) Unwrap() error { return e.err }
 
-// During adds the operation op to the error at errp, if there is one. Each exported method of the
-// engine defers it once.
-func During(op string, errp *error) {
-	if *errp != nil {
+// During adds the operation op to the error at errp, if there is one, and what it is about, such as
+// "session x". It leaves that out if the error is a [Statement], which names what it is about. Each
+// exported method of the engine defers it once.
+func During(op string, errp *error, about ...string) {
+	if *errp == nil {
+		return
+	}
+	words := append([]string{op}, about...)
+	if _, named := errors.AsType[Statement](*errp); named {
+		words = words[:1]
+	}
+	if op = strings.TrimSpace(strings.Join(words, " ")); op != "" {
 		*errp = &opError{op, *errp}
 	}
 }
+
+// A Statement is an error whose text is a sentence that names the thing it is about.
+type Statement interface {
+	error
+	States() // does nothing
+}
+
+// Statef returns a [Statement] that errors.Is finds kind in. Its text does not have that of kind.
+func Statef(kind error, format string, args ...any) error {
+	return &statement{kind, fmt.Sprintf(format, args...)}
+}
+
+type statement struct {
+	kind error
+	text string
+}
+
+func (s *statement) Error() string { return s.text }
+
+func (s *statement) Unwrap() error { return s.kind }
+
+func (*statement) States() {}
 
 // attempts is how often [Retry] runs a job at most, if another writer was faster each time.
 const attempts = 3

@@ -24,7 +24,7 @@ const callsBefore = 50
 // Call describes one call, named by its id or number: what was sent, how much of it the former
 // call had sent, its cost, and why the provider's cache was not read.
 func (e *Calls) Call(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.CallResult, err error) {
-	defer base.During("show call "+req.ID, &err)
+	defer base.During("show", &err, "call "+req.ID)
 
 	filter := store.CallFilter{ID: req.ID}
 	number, notNumber := strconv.ParseInt(req.ID, 10, 64)

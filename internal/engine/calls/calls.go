@@ -82,7 +82,7 @@ func checkWords(words map[string]string) error {
 
 // End records the outcome of a call.
 func (e *Calls) End(ctx context.Context, scope governance.Scope, req *api.EndRequest) (_ *api.EndResult, err error) {
-	defer base.During("end call "+req.Call, &err)
+	defer base.During("end", &err, "call "+req.Call)
 
 	if err := checkWords(map[string]string{"reply": req.Reply, "stop": req.Stop, "error": req.Error}); err != nil {
 		return nil, err

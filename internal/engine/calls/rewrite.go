@@ -34,7 +34,7 @@ type rewriteEntry struct {
 
 // Rewrites returns the bytes that were sent in place of a client's.
 func (e *Calls) Rewrites(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.RewritesResult, err error) {
-	defer base.During("rewrites of session "+string(req.Session), &err)
+	defer base.During("rewrites", &err, "of session "+string(req.Session))
 
 	if _, err := e.Head(ctx, scope, req.Session); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (e *Calls) Rewrites(ctx context.Context, scope governance.Scope, req *api.S
 
 // KeepRewrite stores bytes that are about to be sent in place of a client's.
 func (e *Calls) KeepRewrite(ctx context.Context, scope governance.Scope, req *api.KeepRewriteRequest) (_ *api.KeepRewriteResult, err error) {
-	defer base.During("keep what is sent in session "+string(req.Session), &err)
+	defer base.During("keep what is sent", &err, "in session "+string(req.Session))
 
 	if err := checkRewrite(req); err != nil {
 		return nil, err

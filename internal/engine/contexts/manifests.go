@@ -49,7 +49,7 @@ func (e *Contexts) manifests(ctx context.Context, scope governance.Scope, sessio
 // Manifest returns a manifest, named by its id or the start of it, with the outcome of its
 // context. "@last" names the newest.
 func (e *Contexts) Manifest(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ManifestResult, err error) {
-	defer base.During("show manifest "+req.ID, &err)
+	defer base.During("show", &err, "manifest "+req.ID)
 
 	m, _, err := e.manifest(ctx, scope, req.ID)
 	if err != nil {
@@ -85,6 +85,9 @@ func (e *Contexts) ofContext(ctx context.Context, scope governance.Scope, id str
 		return nil, nil, err
 	}
 	m, err := e.Store.Manifest(ctx, scope, id)
+	if errors.Is(err, store.ErrNotFound) {
+		err = api.About(api.SubjectManifest, base.Statef(store.ErrNotFound, "there is no manifest %q in scope %s", id, scope))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,11 +123,11 @@ func (e *Contexts) manifestID(ctx context.Context, scope governance.Scope, id st
 	}
 	switch len(found) {
 	case 0:
-		return "", api.About(api.SubjectManifest, fmt.Errorf("find manifest %s: %w", id, store.ErrNotFound))
+		return "", api.About(api.SubjectManifest, base.Statef(store.ErrNotFound, "there is no manifest %q in scope %s", id, scope))
 	case 1:
 		return found[0], nil
 	}
-	return "", api.About(api.SubjectManifest, fmt.Errorf("%w: manifest %s: both %s and %s begin with it: give more of the id", api.ErrAmbiguous, id, found[0], found[1]))
+	return "", api.About(api.SubjectManifest, base.Statef(api.ErrAmbiguous, "manifest %q is ambiguous: it could be %s or %s", id, found[0], found[1]))
 }
 
 // DiffManifests returns the differences between two contexts.
@@ -146,14 +149,14 @@ func (e *Contexts) DiffManifests(ctx context.Context, scope governance.Scope, re
 // segment, and the context as a whole.
 func (e *Contexts) VerifyManifest(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.VerifyResult, err error) {
 	id := req.ID
-	defer base.During("verify manifest "+id, &err)
+	defer base.During("verify", &err, "manifest "+id)
 
 	m, sealed, err := e.manifest(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
 	if err := sealed.Verify(); err != nil {
-		return nil, fmt.Errorf("%w: verify manifest %s: %w", api.ErrIntegrity, m.ID, err)
+		return nil, fmt.Errorf("%w: %w", api.ErrIntegrity, err)
 	}
 	res := &api.VerifyResult{Manifest: m.ID, Seal: m.Seal.String(), Redacted: sealed.Redacted()}
 	if c, err := e.SealedCall(ctx, scope, m.ID); !errors.Is(err, store.ErrNotFound) {
@@ -202,15 +205,13 @@ func (e *Contexts) verifyCall(ctx context.Context, scope governance.Scope, c *re
 
 // VerifyDocument checks an exported manifest without a store: the document must be in canonical
 // form and its seal must be valid.
-func VerifyDocument(data []byte) (_ *api.VerifyResult, err error) {
-	defer base.During("verify manifest", &err)
-
+func VerifyDocument(data []byte) (*api.VerifyResult, error) {
 	sealed, err := manifest.Parse(bytes.TrimSuffix(data, []byte("\n")))
 	if err == nil {
 		err = sealed.Verify()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", api.ErrIntegrity, err)
+		return nil, base.Statef(fmt.Errorf("%w: %w", api.ErrIntegrity, err), "%v", err)
 	}
 	return &api.VerifyResult{
 		Manifest: sealed.Manifest().Header.ID, Seal: sealed.Seal().String(), Redacted: sealed.Redacted(),
@@ -220,7 +221,7 @@ func VerifyDocument(data []byte) (_ *api.VerifyResult, err error) {
 // Replay rebuilds the exact bytes of the context of a manifest.
 func (e *Contexts) Replay(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ReplayResult, err error) {
 	id := req.ID
-	defer base.During("replay manifest "+id, &err)
+	defer base.During("replay", &err, "manifest "+id)
 
 	_, sealed, err := e.ofContext(ctx, scope, id)
 	if err != nil {
@@ -253,7 +254,7 @@ func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *
 			c, err, _ := next()
 			switch {
 			case errors.Is(err, store.ErrGone):
-				gone = fmt.Errorf("segment %d, %s %s, was purged: %w", i+1, it.Kind, it.Ref, err)
+				gone = base.Statef(api.ErrGone, "segment %d, %s %s, was purged", i+1, it.Kind, it.Ref)
 				res.Erased++
 			case err != nil:
 				return nil, err
@@ -265,7 +266,7 @@ func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *
 			}
 		case *manifest.Redacted:
 			if gone == nil {
-				gone = fmt.Errorf("item %d was purged: %w", i+1, api.ErrGone)
+				gone = base.Statef(api.ErrGone, "item %d was purged", i+1)
 			}
 		case *manifest.Output:
 			if gone != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/carrel-dev/carrel/api"
@@ -41,13 +42,22 @@ const maxReviews = 10_000
 // Review returns a memory that the gate decided about, whatever its present status.
 func (e *Contexts) Review(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ReviewEntry, err error) {
 	id := req.ID
-	defer base.During("show review "+id, &err)
+	defer base.During("show", &err, "review "+id)
 
-	a, err := e.FindArtifact(ctx, scope, id, false)
+	a, err := e.findMemory(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
 	return e.review(ctx, scope, a)
+}
+
+// findMemory returns the artifact that a review is about.
+func (e *Contexts) findMemory(ctx context.Context, scope governance.Scope, id string) (*store.Artifact, error) {
+	a, err := e.FindArtifact(ctx, scope, id, false)
+	if errors.Is(err, store.ErrNotFound) {
+		err = api.About(api.SubjectArtifact, base.Statef(store.ErrNotFound, "there is no memory %q in scope %s", id, scope))
+	}
+	return a, err
 }
 
 func (e *Contexts) review(ctx context.Context, scope governance.Scope, a *store.Artifact) (*api.ReviewEntry, error) {
@@ -82,13 +92,13 @@ func (e *Contexts) review(ctx context.Context, scope governance.Scope, a *store.
 
 // Decide records a reviewer's decision and ends the review.
 func (e *Contexts) Decide(ctx context.Context, scope governance.Scope, d *api.DecideRequest) (_ *api.Artifact, err error) {
-	defer base.During("decide review "+d.ID, &err)
+	defer base.During("decide", &err, "review "+d.ID)
 
 	return base.Retry(ctx, func() (*api.Artifact, error) { return e.decide(ctx, scope, d) })
 }
 
 func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.DecideRequest) (*api.Artifact, error) {
-	a, err := e.FindArtifact(ctx, scope, d.ID, false)
+	a, err := e.findMemory(ctx, scope, d.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type Contracts struct {
 
 // AmendContract adds statements to the contract of a session.
 func (e *Contracts) AmendContract(ctx context.Context, scope governance.Scope, req *api.AmendContractRequest) (_ *api.AmendContractResult, err error) {
-	defer base.During("contract of session "+string(req.Session), &err)
+	defer base.During("contract", &err, "of session "+string(req.Session))
 
 	r := *req
 	if r.Session == "" {
@@ -49,7 +49,7 @@ func (e *Contracts) newSessionID() (transcript.SessionID, error) {
 // CheckContract runs the contract of a session and reports the rules that fail.
 func (e *Contracts) CheckContract(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *contract.Report, err error) {
 	id := req.Session
-	defer base.During("check the contract of session "+string(id), &err)
+	defer base.During("check the contract", &err, "of session "+string(id))
 
 	if _, err := e.Head(ctx, scope, id); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (e *Contracts) CheckContract(ctx context.Context, scope governance.Scope, r
 // Contract returns the contract of a session, one Liminate statement per line.
 func (e *Contracts) Contract(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ContractResult, err error) {
 	id := req.Session
-	defer base.During("contract of session "+string(id), &err)
+	defer base.During("contract", &err, "of session "+string(id))
 
 	if _, err := e.Head(ctx, scope, id); err != nil {
 		return nil, err

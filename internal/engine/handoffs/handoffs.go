@@ -32,7 +32,7 @@ type Handoffs struct {
 // Handoff makes a packet that hands a session to another agent, from its conversation, contract
 // and journal.
 func (e *Handoffs) Handoff(ctx context.Context, scope governance.Scope, req *api.HandoffRequest) (_ *api.HandoffResult, err error) {
-	defer base.During("hand over session "+string(req.Session), &err)
+	defer base.During("hand over", &err, "session "+string(req.Session))
 
 	known, about, err := e.history(ctx, scope, req.Session)
 	if err != nil {

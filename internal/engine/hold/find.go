@@ -8,6 +8,7 @@ import (
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -32,15 +33,15 @@ func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix str
 	case err != nil:
 		return store.BlockRef{}, nil, err
 	case len(refs) == 0 && strings.HasPrefix(id, SummaryPrefix):
-		return store.BlockRef{}, nil, api.About(api.SubjectSummary, fmt.Errorf("find block %s: %w", prefix, store.ErrNotFound))
+		return store.BlockRef{}, nil, api.About(api.SubjectSummary, base.Statef(store.ErrNotFound, "%q is the id of a summary, not of a block", prefix))
 	case len(refs) == 0:
-		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("find block %s: %w", prefix, store.ErrNotFound))
+		return store.BlockRef{}, nil, api.About(api.SubjectBlock, base.Statef(store.ErrNotFound, "there is no block %q", prefix))
 	case len(refs) > 1:
 		var ids []string
 		for _, r := range refs {
 			ids = append(ids, string(r.Block))
 		}
-		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("%w: block %s could be %s: give more of the id", api.ErrAmbiguous, prefix, strings.Join(ids, ", ")))
+		return store.BlockRef{}, nil, api.About(api.SubjectBlock, base.Statef(api.ErrAmbiguous, "block %q is ambiguous: it could be %s", prefix, strings.Join(ids, ", ")))
 	}
 	if _, err := e.Head(ctx, scope, refs[0].Session); err != nil {
 		return store.BlockRef{}, nil, err
@@ -64,20 +65,23 @@ type RetiredError struct {
 
 func (e *RetiredError) Error() string {
 	if e.Status == store.StatusPurged {
-		return fmt.Sprintf("%v: session %s was purged", api.ErrGone, e.session)
+		return fmt.Sprintf("session %s was purged", e.session)
 	}
-	return fmt.Sprintf("%v: session %s was removed: restore it first (carrel sessions rm --undo %s)", api.ErrPolicy, e.session, e.session)
+	return fmt.Sprintf("session %s was removed", e.session)
 }
+
+// States implements [base.Statement].
+func (*RetiredError) States() {}
 
 // Is implements the interface of [errors.Is].
 func (e *RetiredError) Is(target error) bool {
 	return target == api.ErrGone && e.Status == store.StatusPurged || target == api.ErrPolicy && e.Status == store.StatusTombstoned
 }
 
-// CheckInUse returns a [*RetiredError] if a session was removed or purged, or nil.
+// CheckInUse returns an error that wraps a [*RetiredError] if a session was removed or purged, or nil.
 func CheckInUse(h *store.Head) error {
 	if h.Status != "" {
-		return &RetiredError{h.ID, h.Status}
+		return api.About(api.SubjectSession, &RetiredError{h.ID, h.Status})
 	}
 	return nil
 }
@@ -86,7 +90,7 @@ func CheckInUse(h *store.Head) error {
 func (e *Desk) AnyHead(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
 	head, err := e.Store.Head(ctx, scope, id)
 	if errors.Is(err, store.ErrNotFound) {
-		err = api.About(api.SubjectSession, err)
+		err = api.About(api.SubjectSession, base.Statef(store.ErrNotFound, "there is no session %q", id))
 	}
 	return head, err
 }

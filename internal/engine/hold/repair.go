@@ -77,11 +77,11 @@ func toMend(provider string, data []byte) (transcript.Format, error) {
 	case err != nil:
 		return nil, err
 	case provider != "" && !slices.Contains(names, provider):
-		return nil, fmt.Errorf("%w: provider %q: want one of %v", api.ErrFormat, provider, names)
+		return nil, fmt.Errorf("%w: provider %q is none of %s", api.ErrFormat, provider, strings.Join(names, ", "))
 	case provider == "":
 		provider = names[0]
 	}
-	return nil, fmt.Errorf("%w: the file is in format %s, not a request for %s: import it and export it --to %[3]s, which repairs it", api.ErrFormat, like.Name(), provider)
+	return nil, fmt.Errorf("%w: the file is in format %s, and not a request for %s", api.ErrFormat, like.Name(), provider)
 }
 
 // onlySpeaks reports whether a body contains only text. The format of such a body cannot be

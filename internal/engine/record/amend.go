@@ -10,6 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -81,7 +82,7 @@ func (e *Recorder) legacy(ctx context.Context, scope governance.Scope, id transc
 		return nil, err
 	}
 	if len(a.Lines) == 0 {
-		return nil, fmt.Errorf("find the contract of session %s, to inherit from: %w", id, store.ErrNotFound)
+		return nil, base.Statef(store.ErrNotFound, "session %s has no contract to inherit", id)
 	}
 	return a.State, nil
 }

@@ -18,7 +18,7 @@ import (
 
 // Append adds messages to the end of a session, or starts a session.
 func (e *Sessions) Append(ctx context.Context, scope governance.Scope, req *api.AppendRequest) (_ *api.ImportResult, err error) {
-	defer base.During("append to session "+string(req.Session), &err)
+	defer base.During("append", &err, "to session "+string(req.Session))
 
 	if err := checkAppend(req); err != nil {
 		return nil, err

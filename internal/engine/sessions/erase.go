@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,14 +22,14 @@ import (
 // continues it, until carrel.Engine.RestoreSession restores it.
 func (e *Sessions) RemoveSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
 	id := req.Session
-	defer base.During("remove session "+string(id), &err)
+	defer base.During("remove", &err, "session "+string(id))
 	return e.restatus(ctx, scope, id, "remove", "", store.StatusTombstoned)
 }
 
 // RestoreSession restores a session that was removed.
 func (e *Sessions) RestoreSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
 	id := req.Session
-	defer base.During("restore session "+string(id), &err)
+	defer base.During("restore", &err, "session "+string(id))
 	return e.restatus(ctx, scope, id, "restore", store.StatusTombstoned, "")
 }
 
@@ -44,7 +43,7 @@ func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id tran
 			return nil, err
 		case head.Status == from:
 		case head.Status == "":
-			return nil, fmt.Errorf("%w: the session is not removed, so there is nothing to restore", api.ErrRequest)
+			return nil, base.Statef(api.ErrRequest, "session %s is not removed", id)
 		default:
 			return nil, hold.CheckInUse(head)
 		}

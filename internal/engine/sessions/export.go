@@ -15,7 +15,7 @@ import (
 
 // Export encodes the window of a session in a format.
 func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.ExportRequest) (_ *api.ExportResult, err error) {
-	defer base.During("export session "+string(req.Session), &err)
+	defer base.During("export", &err, "session "+string(req.Session))
 
 	if req.As != "" {
 		made, err := e.encode(ctx, scope, req)

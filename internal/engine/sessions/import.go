@@ -47,7 +47,7 @@ func (e *Sessions) importSession(ctx context.Context, scope governance.Scope, re
 	old, err := e.Load(ctx, scope, s.ID)
 	if retired, ok := errors.AsType[*hold.RetiredError](err); ok && retired.Status == store.StatusPurged {
 		if !req.Anew {
-			return nil, fmt.Errorf("%w: import it as a new one with carrel import --anew", err)
+			return nil, err
 		}
 		old, err = e.purgedBefore(ctx, scope, s.ID)
 	}

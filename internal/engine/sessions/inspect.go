@@ -88,7 +88,7 @@ func (e *Sessions) described(ctx context.Context, scope governance.Scope, heads 
 // Session describes one session, even if it was removed.
 func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionInfo, err error) {
 	id := req.Session
-	defer base.During("session "+string(id), &err)
+	defer base.During("", &err, "session "+string(id))
 
 	head, err := e.AnyHead(ctx, scope, id)
 	if err == nil && head.Status == store.StatusPurged {
@@ -103,6 +103,6 @@ func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api
 
 // Journal returns the journal of a session after a revision, in order.
 func (e *Sessions) Journal(ctx context.Context, scope governance.Scope, req *api.JournalRequest) (_ *api.List[store.Entry], err error) {
-	defer base.During("journal of session "+string(req.Session), &err)
+	defer base.During("journal", &err, "of session "+string(req.Session))
 	return base.ListPage(base.Entries("journal", scope, []any{req.Session, req.Since}, e.Store.Entries(ctx, scope, req.Session, req.Since)), req.Cursor)
 }

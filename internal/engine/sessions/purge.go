@@ -40,7 +40,7 @@ type purgePlan struct {
 // [store.ErrTaken] while another process purges the session.
 func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
 	id := req.Session
-	defer base.During("purge session "+string(id), &err)
+	defer base.During("purge", &err, "session "+string(id))
 
 	job := &store.Job{Scope: scope, Name: PurgeJob + string(id), Mark: rand.Text(), Actor: e.Opts.Actor}
 	head, err := e.AnyHead(ctx, scope, id)

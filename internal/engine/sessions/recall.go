@@ -18,7 +18,7 @@ import (
 
 // Recall returns the original bytes of a block, or its text.
 func (e *Sessions) Recall(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (_ *api.RecallResult, err error) {
-	defer base.During("recall "+req.Block, &err)
+	defer base.During("recall", &err, req.Block)
 
 	if strings.HasPrefix(req.Block, hold.SummaryPrefix) {
 		return e.recallSummary(ctx, scope, req)
@@ -33,7 +33,7 @@ func (e *Sessions) Recall(ctx context.Context, scope governance.Scope, req *api.
 		return nil, err
 	}
 	if row.State == store.StatePurged {
-		return nil, api.ErrGone
+		return nil, base.Statef(api.ErrGone, "block %s was purged", row.ID)
 	}
 	res := &api.RecallResult{Session: ref.Session, Block: row.ID, Kind: row.Kind, Turn: row.Turn, State: row.State, Tokens: row.Tokens}
 	bodies, err := e.Bodies(ctx, scope, row.Cells)
@@ -72,9 +72,9 @@ func (e *Sessions) recallArtifact(ctx context.Context, scope governance.Scope, r
 	switch a.Status {
 	case store.StatusLive:
 	case store.StatusPurged:
-		return nil, api.ErrGone
+		return nil, base.Statef(api.ErrGone, "artifact %s was purged", a.ID)
 	case store.StatusHeld, store.StatusRejected, store.StatusRefuted, store.StatusTombstoned:
-		return nil, fmt.Errorf("%w: artifact %s is %s and cannot be recalled", api.ErrPolicy, a.ID, a.Status)
+		return nil, base.Statef(api.ErrPolicy, "artifact %s is %s and cannot be recalled", a.ID, a.Status)
 	}
 	p, err := e.Resident(ctx, scope, a)
 	if err != nil {
@@ -94,12 +94,12 @@ func (e *Sessions) recallSummary(ctx context.Context, scope governance.Scope, re
 		case h.Status != "" || h.Summary == "" || !strings.HasPrefix(string(hold.SummaryID(h.ID)), req.Block):
 			continue
 		case found != nil:
-			return nil, api.About(api.SubjectSummary, fmt.Errorf("%w: summary %s could be of session %s or %s: give more of the id", api.ErrAmbiguous, req.Block, found.ID, h.ID))
+			return nil, api.About(api.SubjectSummary, base.Statef(api.ErrAmbiguous, "summary %q is ambiguous: it could be of session %s or %s", req.Block, found.ID, h.ID))
 		}
 		found = h
 	}
 	if found == nil {
-		return nil, api.About(api.SubjectSummary, fmt.Errorf("find summary %s: %w", req.Block, store.ErrNotFound))
+		return nil, api.About(api.SubjectSummary, base.Statef(store.ErrNotFound, "there is no summary %q", req.Block))
 	}
 	s, err := e.ReadSummary(ctx, scope, found.Summary)
 	if err != nil {
@@ -125,7 +125,7 @@ func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref st
 // FindSession returns the session that a word names: an id, the start of an id, "@last" or "" for
 // the last updated session, "@prev" or "-1" for the one before it, "-2" and so on for older ones.
 func (e *Sessions) FindSession(ctx context.Context, scope governance.Scope, req *api.WordRequest) (_ *api.SessionResult, err error) {
-	defer base.During("find session "+req.Word, &err)
+	defer base.During("", &err, "find session "+req.Word)
 
 	id, err := e.findSession(ctx, scope, req.Word)
 	if err != nil {
@@ -162,9 +162,9 @@ func (e *Sessions) findSession(ctx context.Context, scope governance.Scope, word
 	case len(found) == 1:
 		return transcript.SessionID(found[0]), nil
 	case len(found) > 1:
-		return "", api.About(api.SubjectSession, fmt.Errorf("%w: it could be %s: give more of the id", api.ErrAmbiguous, strings.Join(found[:min(len(found), 6)], ", ")))
+		return "", api.About(api.SubjectSession, base.Statef(api.ErrAmbiguous, "session %q is ambiguous: it could be %s", word, strings.Join(found[:min(len(found), 6)], ", ")))
 	case i == 0:
-		return "", api.About(api.SubjectStore, fmt.Errorf("%w: no session is stored", store.ErrNotFound))
+		return "", api.About(api.SubjectStore, base.Statef(store.ErrNotFound, "no session is stored"))
 	}
-	return "", api.About(api.SubjectSession, store.ErrNotFound)
+	return "", api.About(api.SubjectSession, base.Statef(store.ErrNotFound, "there is no session %q", word))
 }

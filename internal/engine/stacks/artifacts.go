@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 )
@@ -25,7 +25,7 @@ func (e *Stacks) Resident(ctx context.Context, scope governance.Scope, a *store.
 	case pages[0] != nil:
 		return pages[0], nil
 	case a.Status == store.StatusPurged:
-		return nil, fmt.Errorf("read artifact %s: %w", a.ID, api.ErrGone)
+		return nil, base.Statef(api.ErrGone, "artifact %s was purged", a.ID)
 	}
 	return nil, fmt.Errorf("artifact %s has changed meanwhile: %w", a.ID, store.ErrConflict)
 }
@@ -199,7 +199,7 @@ func (e *Stacks) Lineage(ctx context.Context, scope governance.Scope, ids []stri
 		}
 	}
 	if f.Named = len(f.Rows); f.Named == 0 {
-		return nil, api.About(api.SubjectArtifact, fmt.Errorf("%s: %w", strings.TrimSpace("artifacts from "+source), store.ErrNotFound))
+		return nil, api.About(api.SubjectArtifact, base.Statef(store.ErrNotFound, "there is no artifact from the source %q in scope %s", source, scope))
 	}
 	return f, e.Descend(ctx, scope, f)
 }

@@ -56,7 +56,7 @@ func (e *Stacks) PutAll(ctx context.Context, scope governance.Scope, list []*api
 			}
 			a, err := e.put(ctx, scope, u, n, kind(n.Source))
 			if err != nil {
-				return nil, fmt.Errorf("artifact %d%s: %w", i+1, titled(n.Title), err)
+				return nil, fmt.Errorf("%s: %w", called(i, len(list), n.Title), err)
 			}
 			out = append(out, *a)
 		}
@@ -68,11 +68,17 @@ func (e *Stacks) PutAll(ctx context.Context, scope governance.Scope, list []*api
 	})
 }
 
-func titled(title string) string {
-	if title == "" {
-		return ""
+// called returns a name for error texts of the artifact at an index of a list: its title, and its
+// place if there are several or it has no title.
+func called(i, all int, title string) string {
+	place := fmt.Sprintf("artifact %d", i+1)
+	switch title = secret.Redact(title); {
+	case title == "":
+		return place
+	case all == 1:
+		return title
 	}
-	return fmt.Sprintf(" (%s)", secret.Redact(title))
+	return fmt.Sprintf("%s (%s)", place, title)
 }
 
 // put adds an artifact with a source kind to an update.
@@ -137,18 +143,20 @@ func (e *Stacks) CheckPut(req *api.NewArtifact) error {
 	case len(req.Content) == 0:
 		return fmt.Errorf("%w: the content is empty", api.ErrRequest)
 	case (req.Class == provenance.Verified) != (req.VerifiedBy != ""):
-		return fmt.Errorf("%w: the class %q needs the name of who verified the artifact, and no other class takes one", api.ErrRequest, provenance.Verified)
+		return fmt.Errorf("%w: the class %q and the name of who verified the artifact go together: give both or neither", api.ErrRequest, provenance.Verified)
 	case req.TTL != nil && *req.TTL < 0:
 		return fmt.Errorf("%w: a time to live of %v is below 0: want 0 or more", api.ErrRequest, *req.TTL)
 	case strings.Trim(string(req.ID), "0123456789abcdefghijklmnopqrstuvwxyz_-") != "" || len(req.ID) > 64:
-		return fmt.Errorf("%w: id %q: want up to 64 small letters, digits, _ and -", api.ErrRequest, req.ID)
+		return fmt.Errorf("%w: the id %q is invalid: use up to 64 lower-case letters, digits, _ and -", api.ErrRequest, req.ID)
 	}
 	if req.AllowSecrets {
 		return nil
 	}
-	for _, text := range []string{string(req.Content), req.Title, req.Source, req.Subject} {
-		if found := secret.Scan(text); len(found) > 0 {
-			return api.About(api.SubjectCredential, fmt.Errorf("%w: the content looks like a credential (%s, at byte %d): remove the credential, or allow it", api.ErrPolicy, found[0].Kind, found[0].Start))
+	for _, f := range []struct{ name, text string }{
+		{"content", string(req.Content)}, {"title", req.Title}, {"source", req.Source}, {"subject", req.Subject},
+	} {
+		if found := secret.Scan(f.text); len(found) > 0 {
+			return api.About(api.SubjectCredential, fmt.Errorf("%w: the %s looks like a credential (%s, at byte %d)", api.ErrPolicy, f.name, found[0].Kind, found[0].Start))
 		}
 	}
 	return nil
@@ -273,9 +281,9 @@ func (e *Stacks) FindArtifact(ctx context.Context, scope governance.Scope, prefi
 		case len(found) == limit:
 			continue // the artifact with exactly this id may come after longer ids
 		case len(found) == 0 || exact:
-			return nil, api.About(api.SubjectArtifact, fmt.Errorf("find artifact %s: %w", prefix, store.ErrNotFound))
+			return nil, api.About(api.SubjectArtifact, base.Statef(store.ErrNotFound, "there is no artifact %q in scope %s", prefix, scope))
 		case len(found) > 1:
-			return nil, api.About(api.SubjectArtifact, fmt.Errorf("%w: artifact %s: both %s and %s begin with it: give more of the id", api.ErrAmbiguous, prefix, found[0].ID, found[1].ID))
+			return nil, api.About(api.SubjectArtifact, base.Statef(api.ErrAmbiguous, "artifact %q is ambiguous: it could be %s or %s", prefix, found[0].ID, found[1].ID))
 		}
 		return &found[0], nil
 	}

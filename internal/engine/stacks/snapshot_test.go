@@ -294,3 +294,15 @@ func TestDoubt(t *testing.T) {
 	}
 	same(t, e)
 }
+
+// After a restore of an older database, a catalog with more artifacts than the store has is read
+// anew.
+func TestARestoredStoreIsReadAnew(t *testing.T) {
+	e := process(t, filled(t, leastSnapshot+50, "op_1"), filepath.Join(t.TempDir(), "db-columns-"))
+	same(t, e)
+	e.Store = filled(t, leastSnapshot, "op_1")
+	if err := e.DiscardStale(t.Context(), testScope); err != nil {
+		t.Fatal(err)
+	}
+	same(t, e)
+}

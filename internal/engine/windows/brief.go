@@ -24,7 +24,7 @@ import (
 
 // Brief returns a short text with the facts of a session that must survive a compaction.
 func (e *Windows) Brief(ctx context.Context, scope governance.Scope, req *api.BriefRequest) (_ *api.BriefResult, err error) {
-	defer base.During("brief of session "+string(req.Session), &err)
+	defer base.During("brief", &err, "of session "+string(req.Session))
 
 	res := &api.BriefResult{Session: req.Session, For: cmp.Or(req.For, api.PurposeRestart)}
 	limit := cmp.Or(req.Tokens, api.BriefTokens)

@@ -22,7 +22,7 @@ import (
 // Compress shrinks the window of a session until it fits a budget. It returns an error that wraps
 // [api.ErrBudget] if no plan fits.
 func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (_ *api.CompressResult, err error) {
-	defer base.During("compress session "+string(req.Session), &err)
+	defer base.During("compress", &err, "session "+string(req.Session))
 
 	r := *req
 	r.Strategy = cmp.Or(r.Strategy, e.Opts.Strategy)

@@ -23,11 +23,11 @@ import (
 // Cost returns what the calls of sessions cost: of the session in the request, or of all sessions
 // of the scope.
 func (e *Windows) Cost(ctx context.Context, scope governance.Scope, req *api.CostRequest) (_ *api.CostResult, err error) {
-	about := "cost of the sessions"
+	about := "of the sessions"
 	if req.Session != "" {
-		about = "cost of session " + string(req.Session)
+		about = "of session " + string(req.Session)
 	}
-	defer base.During(about, &err)
+	defer base.During("cost", &err, about)
 
 	c := &costs{engine: e, since: req.Since, one: req.Session != "", res: &api.CostResult{Sessions: []api.SessionCost{}, Unmetered: []transcript.SessionID{}}}
 	c.forecast.Prices = e.Opts.Prices
@@ -49,7 +49,7 @@ func (e *Windows) Cost(ctx context.Context, scope governance.Scope, req *api.Cos
 		c.addCalls(&api.SessionInfo{Session: id}, c.calls[id])
 	}
 	if len(ids)+len(c.invoices) == 0 && req.Since.IsZero() {
-		return nil, api.About(api.SubjectSession, fmt.Errorf("%w: no session is stored", store.ErrNotFound))
+		return nil, api.About(api.SubjectSession, base.Statef(store.ErrNotFound, "no session is stored"))
 	}
 	return c.result(), nil
 }

@@ -34,7 +34,7 @@ func (j *journalData) sizes() bool { return j.Before+j.After > 0 }
 
 // DiffSession returns how the window of a session changed between two moments.
 func (e *Windows) DiffSession(ctx context.Context, scope governance.Scope, req *api.DiffSessionRequest) (_ *api.SessionDelta, err error) {
-	defer base.During("compare moments of session "+string(req.Session), &err)
+	defer base.During("compare moments", &err, "of session "+string(req.Session))
 
 	head, err := e.Head(ctx, scope, req.Session)
 	if err != nil {

@@ -35,11 +35,11 @@ type discarded struct {
 // set, blocks that Discard chooses. The store keeps them, so they can be recalled.
 func (e *Windows) Discard(ctx context.Context, scope governance.Scope, req *api.DiscardRequest) (_ *api.DiscardResult, err error) {
 	r := *req
-	where := "discard"
+	where := ""
 	if r.Session != "" {
-		where = "discard from session " + string(r.Session)
+		where = "from session " + string(r.Session)
 	}
-	defer base.During(where, &err)
+	defer base.During("discard", &err, where)
 
 	switch {
 	case r.Auto && len(r.IDs) > 0:

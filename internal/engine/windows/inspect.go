@@ -20,7 +20,7 @@ import (
 
 // Messages returns the blocks of a session.
 func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api.MessagesRequest) (_ *api.MessagesResult, err error) {
-	defer base.During("list messages of session "+string(req.Session), &err)
+	defer base.During("list messages", &err, "of session "+string(req.Session))
 
 	head, err := e.Head(ctx, scope, req.Session)
 	if err != nil {
@@ -140,7 +140,7 @@ const reserve = 20_000
 // Context returns what fills the window of a session.
 func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.ContextRequest) (_ *api.ContextResult, err error) {
 	id := req.Session
-	defer base.During("context of session "+string(id), &err)
+	defer base.During("context", &err, "of session "+string(id))
 
 	head, err := e.Head(ctx, scope, id)
 	if err != nil {
@@ -240,7 +240,7 @@ func shareOf(r *api.ContextResult, b *store.Block, rule pager.Rule) *api.Context
 // counts like any other.
 func (e *Windows) Stats(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.StatsResult, err error) {
 	id := req.Session
-	defer base.During("stats of session "+string(id), &err)
+	defer base.During("stats", &err, "of session "+string(id))
 
 	h, info, m, err := e.loadMeasured(ctx, scope, id)
 	if err != nil {

@@ -92,7 +92,7 @@ type pins struct {
 // Mark marks a session as critical, or removes the mark. A critical session refuses
 // [api.StrategyOpaque], because nobody could read and check such a summary.
 func (e *Windows) Mark(ctx context.Context, scope governance.Scope, req *api.MarkRequest) (_ *api.MarkResult, err error) {
-	defer base.During("mark session "+string(req.Session), &err)
+	defer base.During("mark", &err, "session "+string(req.Session))
 
 	return base.Retry(ctx, func() (*api.MarkResult, error) { return e.mark(ctx, scope, req) })
 }

@@ -17,7 +17,7 @@ import (
 
 // Probes generates probes from the original blocks of a session.
 func (e *Windows) Probes(ctx context.Context, scope governance.Scope, req *api.ProbesRequest) (_ *api.ProbesResult, err error) {
-	defer base.During("probes of session "+string(req.Session), &err)
+	defer base.During("probes", &err, "of session "+string(req.Session))
 
 	h, err := e.Load(ctx, scope, req.Session)
 	if err != nil {
@@ -100,7 +100,7 @@ func (e *Windows) answered(ctx context.Context, probes []probe.Probe, ev *probe.
 // answered probes.
 func (e *Windows) ProbeReport(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ProbeReport, err error) {
 	id := req.Session
-	defer base.During("probe report of session "+string(id), &err)
+	defer base.During("probe report", &err, "of session "+string(id))
 
 	res := &api.ProbeReport{Session: id, Rounds: []api.RoundEntry{}}
 	if res.Rounds, err = e.rounds(ctx, scope, id); err != nil {

@@ -2,7 +2,6 @@ package windows
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
@@ -27,14 +26,14 @@ func (e *Windows) headAndSummary(ctx context.Context, scope governance.Scope, id
 // there is none.
 func (e *Windows) Summary(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SummaryResult, err error) {
 	id := req.Session
-	defer base.During("summary of session "+string(id), &err)
+	defer base.During("summary", &err, "of session "+string(id))
 
 	_, s, err := e.headAndSummary(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
-		return nil, api.About(api.SubjectNoSummary, fmt.Errorf("session %s has no summary: compress it first: %w", id, store.ErrNotFound))
+		return nil, api.About(api.SubjectNoSummary, base.Statef(store.ErrNotFound, "session %s has no summary", id))
 	}
 	return &api.SummaryResult{Session: id, SummaryInfo: *summaryInfo(s, nil), Text: s.Text, Summary: s.Whole()}, nil
 }
@@ -42,7 +41,7 @@ func (e *Windows) Summary(ctx context.Context, scope governance.Scope, req *api.
 // CheckSummary judges whether a text may replace the first blocks of a session as their summary:
 // see [api.Judgement].
 func (e *Windows) CheckSummary(ctx context.Context, scope governance.Scope, req *api.CheckSummaryRequest) (_ *api.CheckSummaryResult, err error) {
-	defer base.During("check a summary of session "+string(req.Session), &err)
+	defer base.During("check a summary", &err, "of session "+string(req.Session))
 
 	h, err := e.Load(ctx, scope, req.Session)
 	if err != nil {
@@ -58,7 +57,7 @@ func (e *Windows) CheckSummary(ctx context.Context, scope governance.Scope, req 
 // State returns, as one document, the tokens of a session, those of its window, and its summary.
 func (e *Windows) State(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ProtocolState, err error) {
 	id := req.Session
-	defer base.During("state of session "+string(id), &err)
+	defer base.During("state", &err, "of session "+string(id))
 
 	head, s, err := e.headAndSummary(ctx, scope, id)
 	if err != nil {

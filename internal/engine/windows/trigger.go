@@ -15,7 +15,7 @@ import (
 
 // Trigger says whether a session is due for a pass.
 func (e *Windows) Trigger(ctx context.Context, scope governance.Scope, req *api.TriggerRequest) (_ *api.TriggerResult, err error) {
-	defer base.During("trigger of session "+string(req.Session), &err)
+	defer base.During("trigger", &err, "of session "+string(req.Session))
 
 	t := e.trigger(req.Trigger)
 	if err := t.Validate(); err != nil {

@@ -30,11 +30,11 @@ type undone struct {
 // exactly as before that operation.
 func (e *Windows) Undo(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (_ *api.UndoResult, err error) {
 	r := *req
-	where := "undo in session " + string(r.Session)
+	where := "in session " + string(r.Session)
 	if r.Session == "" {
-		where = "undo " + r.Op
+		where = r.Op
 	}
-	defer base.During(where, &err)
+	defer base.During("undo", &err, where)
 
 	if r.Session == "" {
 		if r.Session, err = e.sessionOf(ctx, scope, r.Op); err != nil {
@@ -59,7 +59,7 @@ func (e *Windows) sessionOf(ctx context.Context, scope governance.Scope, op stri
 			}
 		}
 	}
-	return "", fmt.Errorf("find operation %q: %w", op, store.ErrNotFound)
+	return "", base.Statef(store.ErrNotFound, "no session has an operation %q", op)
 }
 
 func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (*api.UndoResult, error) {
@@ -151,7 +151,7 @@ func (e *Windows) lastOp(ctx context.Context, scope governance.Scope, req *api.U
 	kind, exists := known[req.Op]
 	switch {
 	case req.Op != "" && !exists:
-		return nil, fmt.Errorf("find operation %s: %w", req.Op, store.ErrNotFound)
+		return nil, base.Statef(store.ErrNotFound, "session %s has no operation %q", req.Session, req.Op)
 	case kind == hold.OpImport:
 		return nil, fmt.Errorf("%w: operation %s is an import and cannot be undone: it removed nothing", api.ErrPolicy, req.Op)
 	case kind == hold.OpContract:
@@ -159,7 +159,7 @@ func (e *Windows) lastOp(ctx context.Context, scope governance.Scope, req *api.U
 	case kind == hold.OpRewrite:
 		return nil, fmt.Errorf("%w: operation %s records bytes sent to a model and cannot be undone", api.ErrPolicy, req.Op)
 	case last == nil:
-		return nil, api.About(api.SubjectHistory, fmt.Errorf("nothing to undo: %w", store.ErrNotFound))
+		return nil, api.About(api.SubjectHistory, base.Statef(store.ErrNotFound, "session %s has nothing to undo", req.Session))
 	}
 	if req.Op != "" && req.Op != last.ID {
 		return nil, fmt.Errorf("%w: %s is not the last operation: undo %s first", api.ErrPolicy, req.Op, last.ID)

@@ -24,7 +24,7 @@ import (
 // needs them again, why, and whether they are in the window.
 func (e *Windows) Why(ctx context.Context, scope governance.Scope, req *api.BlockRequest) (_ *api.WhyResult, err error) {
 	block := req.Block
-	defer base.During("why "+block, &err)
+	defer base.During("why", &err, block)
 
 	ref, row, err := e.FindBlock(ctx, scope, block)
 	if err != nil {
