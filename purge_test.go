@@ -203,6 +203,12 @@ func TestAPrefixNamesASessionInUse(t *testing.T) {
 	if got, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "abc"}); err != nil || got.Session != "abc2" {
 		t.Errorf("abc is %+v, %v, want abc2", got, err)
 	}
+	if _, err := b.RemoveSession(t.Context(), scope, &carrel.SessionRequest{Session: "abc2"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "abc"}); !errors.Is(err, carrel.ErrAmbiguous) {
+		t.Errorf("abc of three that are not in use: %v, want %v", err, carrel.ErrAmbiguous)
+	}
 	if got, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "abc3"}); err != nil || got.Session != "abc3" {
 		t.Errorf("abc3 is %+v, %v, want itself", got, err)
 	}

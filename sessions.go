@@ -120,8 +120,8 @@ func (e *Engine) Recall(ctx context.Context, scope governance.Scope, req *Recall
 
 // FindSession returns the session that a word names: an id or a prefix of
 // one, or "@last", "@prev" or "-2" for the last updated session, the one
-// before, or the second before. A removed or purged session is found only by
-// its whole id.
+// before, or the second before. A prefix names a removed or purged
+// session only if it names none in use.
 func (e *Engine) FindSession(ctx context.Context, scope governance.Scope, req *WordRequest) (*SessionResult, error) {
 	return e.sessions.FindSession(ctx, scope, req)
 }

@@ -143,13 +143,16 @@ func (e *Sessions) findSession(ctx context.Context, scope governance.Scope, word
 			return transcript.SessionID(word), err // other sessions do not matter
 		}
 	}
-	var found []string
+	var found, retired []string
 	i := 0
 	for h, err := range e.Store.Heads(ctx, scope) {
 		switch {
 		case err != nil:
 			return "", err
-		case h.Status != "": // its whole id finds it, see above
+		case h.Status != "":
+			if strings.HasPrefix(string(h.ID), word) {
+				retired = append(retired, string(h.ID))
+			}
 			continue
 		case byAge && i == nth:
 			return h.ID, nil
@@ -158,12 +161,15 @@ func (e *Sessions) findSession(ctx context.Context, scope governance.Scope, word
 		}
 		i++
 	}
+	if len(found) == 0 && !byAge {
+		found = retired
+	}
 	switch {
 	case len(found) == 1:
 		return transcript.SessionID(found[0]), nil
 	case len(found) > 1:
 		return "", api.About(api.SubjectSession, base.Statef(api.ErrAmbiguous, "session %q is ambiguous: it could be %s", word, strings.Join(found[:min(len(found), 6)], ", ")))
-	case i == 0:
+	case i+len(retired) == 0:
 		return "", api.About(api.SubjectStore, base.Statef(store.ErrNotFound, "no session is stored"))
 	}
 	return "", api.About(api.SubjectSession, base.Statef(store.ErrNotFound, "there is no session %q", word))
