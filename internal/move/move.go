@@ -50,7 +50,8 @@ type Options struct {
 	DryRun bool
 }
 
-// A Result says what a store has, and what of that a move has copied.
+// A Result says what the source has, what of that the target had before the move, and whether the
+// copy was verified.
 type Result struct {
 	Scopes     int           `json:"scopes"`
 	Has        Amount        `json:"has"`     // of the source
@@ -109,7 +110,9 @@ type mover struct {
 }
 
 // Run copies one store to another: from is the source, and to is the target. It fails with
-// [store.ErrCorrupt] if the source is damaged.
+// [store.ErrCorrupt] if the source is damaged, with an [*OtherError] if the target is neither empty
+// nor an earlier copy, and with a [*DifferError] if the finished copy does not equal the source;
+// then it returns a result, too. Jobs of the source that are not finished are not copied.
 func Run(ctx context.Context, from, to store.Database, o *Options) (*Result, error) {
 	m := &mover{from: from, to: to, o: *o, res: new(Result)}
 	if m.o.Progress == nil {

@@ -23,7 +23,8 @@ type Artifacts struct {
 }
 
 // Put adds artifacts: all of them, or none. It fails with [api.ErrPolicy] if one looks like a
-// credential, or names a source that must not be fetched.
+// credential, or would replace a memory that the gate held or a reviewer rejected. It does not ask
+// the sources.
 func (e *Artifacts) Put(ctx context.Context, scope governance.Scope, req *api.PutRequest) (_ *api.List[api.Artifact], err error) {
 	defer base.During("put", &err)
 

@@ -105,7 +105,8 @@ func (e *Calls) End(ctx context.Context, scope governance.Scope, req *api.EndReq
 	return &api.EndResult{Ended: c.Ended}, nil
 }
 
-// CloseCalls ends open calls whose outcome nobody recorded, with the outcome unknown.
+// CloseCalls ends the open calls that began before req.Before, with the outcome unknown, because
+// nobody recorded their outcome.
 func (e *Calls) CloseCalls(ctx context.Context, scope governance.Scope, req *api.CloseCallsRequest) (_ *api.CloseCallsResult, err error) {
 	defer base.During("close calls", &err)
 	return base.Retry(ctx, func() (*api.CloseCallsResult, error) { // another process may have ended a call meanwhile

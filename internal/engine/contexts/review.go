@@ -17,7 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Reviews returns the memories that wait for a review, oldest first.
+// Reviews returns the memories that wait for a review, oldest first, at most maxReviews of them.
 func (e *Contexts) Reviews(ctx context.Context, scope governance.Scope, _ *api.None) (_ *api.List[api.ReviewEntry], err error) {
 	defer base.During("list reviews", &err)
 
@@ -39,7 +39,8 @@ func (e *Contexts) Reviews(ctx context.Context, scope governance.Scope, _ *api.N
 // maxReviews is the most memories that one list of reviews has.
 const maxReviews = 10_000
 
-// Review returns a memory that the gate decided about, whatever its present status.
+// Review returns a memory that the gate decided about, whatever its present status. It fails with
+// [api.ErrGone] if the memory was purged.
 func (e *Contexts) Review(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ReviewEntry, err error) {
 	id := req.ID
 	defer base.During("show", &err, "review "+id)

@@ -142,7 +142,7 @@ func (h *Snapshot) Behind() int {
 	return n
 }
 
-// WindowOf returns the number of the earlier window that has block i of [Snapshot.Entire]. The
+// WindowOf returns the number of the earlier window that has block i of [Snapshot.WithEarlier]. The
 // oldest window is 1; 0 means that the block is in the conversation.
 func (h *Snapshot) WindowOf(i int) int {
 	for w := range h.Earlier {

@@ -20,9 +20,9 @@ func BlockPrefix(word string) string {
 	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(word, "#"), "block-"))
 }
 
-// FindBlock returns the block whose id begins with prefix. A leading "#" or "block-" is ignored.
-// It fails with [store.ErrNotFound] if there is none, and with [api.ErrAmbiguous] if there are
-// several.
+// FindBlock returns the block whose id begins with prefix. A leading "#" or "block-" is ignored. It
+// fails with [store.ErrNotFound] if there is none, with [api.ErrAmbiguous] if there are several,
+// and with a [*RetiredError] if the block's session was removed or purged.
 func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix string) (store.BlockRef, *store.Block, error) {
 	id := BlockPrefix(prefix)
 	if id == "" {
@@ -146,7 +146,8 @@ func (e *Desk) Info(ctx context.Context, scope governance.Scope, head *store.Hea
 	return DescribeHead(head, bodies[0])
 }
 
-// Preview returns a line with the kind of a block and the start of its text.
+// Preview returns a line with the start of a block's text. For a block of calls, the kind of the
+// block comes first.
 func Preview(msgs []transcript.Message, b *transcript.Block) string {
 	what, excerpt := pager.Describe(msgs, b)
 	if b.Kind != transcript.KindTool {

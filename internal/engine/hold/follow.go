@@ -77,7 +77,8 @@ func (s NameSet) Body() []byte {
 }
 
 // Read returns the end of a file and everything behind it, given the size of the file. It fails
-// with [ErrReadWhole] if the file is another one, was changed or became shorter.
+// with [ErrReadWhole] if the file became shorter, or if its first bytes or its end are not as they
+// were. It does not notice a change between them.
 func (t *FileProgress) Read(file io.ReaderAt, size int64) ([]byte, error) {
 	if t.From > t.Size || t.Size > size {
 		return nil, ErrReadWhole

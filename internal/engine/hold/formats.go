@@ -97,7 +97,7 @@ func Validate(format string, data []byte) (string, []transcript.Violation, error
 }
 
 // Encode writes a window in a format. It fails with an [api.InvalidError] if the provider would
-// refuse the result.
+// refuse the result when the client continues it; see [RemainingViolations].
 func Encode(f transcript.Format, w *transcript.Window) (*transcript.Encoded, error) {
 	out, err := f.Encode(w)
 	if err != nil {

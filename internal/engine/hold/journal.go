@@ -100,7 +100,8 @@ type SummaryChange struct {
 	ToTokens   token.Count  `json:"to_tokens,omitempty"`
 }
 
-// HandoffTitle begins the title of a session that began with a packet.
+// HandoffTitle begins the title that a session gets when it begins with a packet. A later import or
+// append gives the session another title.
 const HandoffTitle = "Handoff: "
 
 // A Move is a change of one block, as the journal keeps it: enough to explain

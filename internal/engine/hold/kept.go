@@ -154,7 +154,8 @@ func keptOf(scope governance.Scope, h *Snapshot, data []byte) *keptSession {
 }
 
 // changed returns the session as it is after the change c, at the given revision. It returns nil if
-// an item of the new session has a body that neither the cache nor the change contains.
+// the change erases the session or makes it too large for the cache, or if an item of the new
+// session has a body that neither the cache nor the change contains.
 func (k *keptSession) changed(revision store.Revision, c *store.Change) *keptSession {
 	if c.Erase || c.Head.Bytes > maxKeptSession {
 		return nil

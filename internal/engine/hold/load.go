@@ -337,10 +337,11 @@ func (h *Snapshot) Window(rows []store.Block, stubs map[transcript.BlockID]pager
 	return w
 }
 
-// CloseQuotes adds a line after a stub or summary that ends in a quotation. The line tells the
-// agent that the quotation ends there and that the user's words begin. It is not needed if another
-// stub or summary, or text of the assistant, follows, or if the provider of the format does not
-// merge messages. Entries in which an account repeats words of the user count as the user's.
+// CloseQuotes adds to w a line after each stub or summary of several lines, and returns w. The line
+// tells the agent that the quotation ends there and that the user's words begin. It is not needed
+// if another stub or summary, or text of the assistant, follows, or if the provider of the format
+// does not merge messages. Entries in which an account repeats words of the user count as the
+// user's.
 func CloseQuotes(w *transcript.Window, format string) *transcript.Window {
 	if !MergesMessages(format) {
 		return w

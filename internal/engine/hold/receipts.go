@@ -27,7 +27,8 @@ type ReceiptCache struct {
 	count int // receipts and logged requests in all
 }
 
-// maxReceipts is the most receipts and logged requests in the cache.
+// maxReceipts is how many receipts and logged requests the cache may have before it begins anew. A
+// single session may have more.
 const maxReceipts = 100_000
 
 // MeteredBy returns the format of a session if it records what the provider charged, or nil.

@@ -17,10 +17,12 @@ type Meter struct {
 	Framing token.Framing
 }
 
-// FramingOf returns the framing of the provider that a format is for.
+// FramingOf returns the framing by which the messages of a format are counted: that of OpenAI for
+// its formats, and that of Anthropic for all others.
 func FramingOf(format string) token.Framing { return token.FramingOf(providerOf(format)) }
 
-// providerOf returns the provider that a format is for.
+// providerOf returns the provider whose framing counts for a format: "openai" for the formats of
+// OpenAI, and "anthropic" for all others, those of Google included.
 func providerOf(format string) string {
 	switch format {
 	case "openai", "responses", "codex":
@@ -30,7 +32,8 @@ func providerOf(format string) string {
 }
 
 // MeterFor returns the meter for a session. If the session was counted before, the meter uses the
-// given encoding, so that figures stay comparable; otherwise it uses that of the session's model.
+// given encoding, so that figures stay comparable. Otherwise it uses the counter of the options or,
+// if there is none, that of the session's model. It fails if no counter has the given encoding.
 func (e *Desk) MeterFor(s *transcript.Session, encoding string) (Meter, error) {
 	provider := providerOf(s.Format)
 	m := Meter{Framing: token.FramingOf(provider)}

@@ -31,8 +31,10 @@ type AmendEntry struct {
 	Close      bool                 `json:"close,omitempty"`
 }
 
-// Amend adds to a contract the statements of a request. If legacy is not nil, it is the contract of
-// an earlier session, from which Amend adds what the contract inherits.
+// Amend adds to a contract the statements of a request, unless the request is a dry run. If legacy
+// is not nil, it is the contract of an earlier session, from which Amend adds what the contract
+// inherits; a parent named in the request takes its place. Amend begins a session if the store has
+// none and the request has Init.
 func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.AmendContractRequest, gate *GateNote, legacy *contract.Contract) (*api.AmendContractResult, error) {
 	h := &hold.Snapshot{Session: &transcript.Session{ID: req.Session}, Head: &store.Head{ID: req.Session}, Contract: &hold.Agreement{State: new(contract.Contract)}}
 	head, err := e.Head(ctx, scope, req.Session)

@@ -47,7 +47,8 @@ func CallManifest(call string) string {
 }
 
 // SealCall seals the manifest of the request body of a call and adds it to the intent. It does
-// nothing if the account has no segments.
+// nothing if the account has no segments, or if another program assigned the id of the call. It
+// fails if the segments do not add up to the bytes sent.
 func (e *Recorder) SealCall(scope governance.Scope, c *store.Call, in *StoredIntent, account *api.CallAccount) error {
 	id := CallManifest(c.ID)
 	if id == "" || account == nil || len(account.Segments) == 0 {

@@ -34,7 +34,8 @@ func (e *Sessions) RestoreSession(ctx context.Context, scope governance.Scope, r
 }
 
 // restatus changes the status of a session. The parameters from and to are the old and the new
-// status. It fails with [api.ErrRequest] if the session does not have the old status.
+// status. It fails with [api.ErrRequest] if the session is in use and from is another status, and
+// with a [*hold.RetiredError] if the session is removed or purged and from is another status.
 func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id transcript.SessionID, op string, from, to store.Status) (*api.SessionRemoval, error) {
 	return base.Retry(ctx, func() (*api.SessionRemoval, error) {
 		head, err := e.AnyHead(ctx, scope, id)

@@ -19,8 +19,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Follow stores the new part of a file, with the same result and errors as carrel.Engine.Import
-// of the whole file.
+// Follow stores the new part of a file, with the same effect and errors as carrel.Engine.Import of
+// the whole file. If it reads only the end, the branches, warnings and logged calls in the result
+// are only those of the end; if the file did not change, the result has none.
 func (e *Sessions) Follow(ctx context.Context, scope governance.Scope, req *api.FollowRequest) (_ *api.ImportResult, err error) {
 	defer base.During("follow "+req.Name, &err)
 

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Sessions returns a page of the sessions of a scope, last updated first.
+// Sessions returns a page of the sessions of a scope that are in use, last updated first.
 func (e *Sessions) Sessions(ctx context.Context, scope governance.Scope, req *api.SessionsRequest) (_ *api.List[api.SessionInfo], err error) {
 	defer base.During("list sessions", &err)
 	return base.ListPage(&base.Listing[api.SessionInfo, sessionKey]{
@@ -85,7 +85,8 @@ func (e *Sessions) described(ctx context.Context, scope governance.Scope, heads 
 	return kept, bodies, nil
 }
 
-// Session describes one session, even if it was removed.
+// Session describes one session, even if it was removed. It fails with a [*hold.RetiredError] if
+// the session was purged.
 func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionInfo, err error) {
 	id := req.Session
 	defer base.During("", &err, "session "+string(id))

@@ -123,7 +123,7 @@ func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref st
 }
 
 // FindSession returns the session that a word names: an id, the start of an id, "@last" or "" for
-// the last updated session, "@prev" or "-1" for the one before it, "-2" and so on for older ones.
+// the last updated session, "@prev" or "-1" for the one before it, "-2" to "-9" for older ones.
 func (e *Sessions) FindSession(ctx context.Context, scope governance.Scope, req *api.WordRequest) (_ *api.SessionResult, err error) {
 	defer base.During("", &err, "find session "+req.Word)
 

@@ -100,8 +100,9 @@ func itemsOf(s *transcript.Session, msgs []transcript.Message, b *transcript.Blo
 	return items
 }
 
-// find returns the known block that is most similar to a block. It marks the known block as used,
-// unless the block is only a part of it.
+// find returns the known block with the same key that is most similar to a block, or nil if none
+// has bytes in common with it. It marks the known block as used, unless the block is only a part of
+// it.
 func (r *register) find(msgs []transcript.Message, b *transcript.Block, items [][]byte) (*knownBlock, relation) {
 	var found *knownBlock
 	best := another
@@ -136,8 +137,8 @@ func (r *register) moved(msgs []transcript.Message, b *transcript.Block, items [
 	return nil
 }
 
-// again returns the block with the same bytes that left the conversation and marks it as used, or
-// returns nil.
+// again returns the block with the same bytes that left the conversation, or nil, and marks it as
+// used. If the message has no id of the provider, the turn must be the same, too.
 func (r *register) again(msgs []transcript.Message, b *transcript.Block, items [][]byte) *knownBlock {
 	for _, i := range r.gone[string(bytes.Join(items, nil))] {
 		k := &r.known[i]

@@ -175,7 +175,8 @@ func (e *Stacks) Fault(ctx context.Context, scope governance.Scope, spots []Loca
 	return pages, nil
 }
 
-// ReadResident reads the cells of an artifact, and adds the page to the cache.
+// ReadResident reads the cells of an artifact, and adds the page to the cache. It fails with
+// [store.ErrGone] if they were purged.
 func (e *Stacks) ReadResident(ctx context.Context, scope governance.Scope, row *store.Artifact) (*Resident, error) {
 	p := &Resident{Row: *row}
 	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{row.Content, row.About}) {

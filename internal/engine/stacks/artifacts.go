@@ -96,7 +96,8 @@ func GateStatus(a *store.Artifact) (store.Status, error) {
 	return store.StatusLive, nil
 }
 
-// NamedArtifacts returns the artifacts with the given ids, each once.
+// NamedArtifacts returns the artifacts that the given ids, or prefixes of ids, name, each once. It
+// fails with [api.ErrRequest] if ids is empty.
 func (e *Stacks) NamedArtifacts(ctx context.Context, scope governance.Scope, ids []string) ([]store.Artifact, error) {
 	if len(ids) == 0 {
 		return nil, fmt.Errorf("%w: no artifact is named: give its id", api.ErrRequest)

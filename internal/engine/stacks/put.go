@@ -174,8 +174,9 @@ func SourceKind(source string) string {
 // no scheme.
 var schemes = []string{"file", "http", "https", "mcp", "func"}
 
-// AddArtifact adds an artifact with its cells to an update. It fills in the fields of w that
-// follow from content and note, unless they are set.
+// AddArtifact adds an artifact with its cells to an update. It sets the fields of w that follow
+// from content and note: content, about, size, tokens, address, expiry and time of the update. It
+// keeps the time Created of w, if that is set.
 func (e *Stacks) AddArtifact(scope governance.Scope, u *store.Update, w *store.Write, n *Note, content []byte) (*api.Artifact, error) {
 	text, err := e.Cell(store.CellText, content)
 	if err != nil {

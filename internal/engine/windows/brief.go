@@ -118,7 +118,8 @@ func summarizedBy(h *hold.Snapshot) string {
 	return strings.Join(all, "\n")
 }
 
-// mostChapters is the most earlier windows that a brief reads.
+// mostChapters is the most earlier windows from which a brief takes facts and pins. Its account is
+// of all windows.
 const mostChapters = 16
 
 // chaptersOf returns the chapters of a session, the newest first.

@@ -59,7 +59,7 @@ func (e *Windows) makeBriefAccount(scope governance.Scope, h *hold.Snapshot, lim
 // says returns the text of the units of one kind in a block, so far as the account kept them. The
 // first unit is always included, even if the account did not keep it. If the account kept no unit,
 // says returns "", unless everything is true. If everything is true and all units together are
-// short, says returns all of them.
+// short, says returns all of them. It returns "" for summaries and for calls of Carrel's own tools.
 func (r *briefAccount) says(block int, kind account.Kind, everything bool) string {
 	var whole, kept []string
 	some := everything

@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Page puts stubs of one line in place of blocks, whatever their scores. The operation can be
-// undone.
+// Page puts stubs of one line in place of blocks, whatever their scores: of all that req names, or
+// of none. A block that is a stub already stays as it is. The operation can be undone.
 func (e *Windows) Page(ctx context.Context, scope governance.Scope, req *api.PageRequest) (_ *api.PageResult, err error) {
 	defer base.During("page", &err)
 

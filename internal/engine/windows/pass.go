@@ -134,8 +134,10 @@ func (p *pass) count(text string) token.Count {
 	return p.meter.Counter.Count(text)
 }
 
-// FitWindow returns rows and stubs for a window of a session that has at most target tokens as m
-// measures them.
+// FitWindow returns rows and stubs for a window of a session that has at most target tokens. Only
+// the stubs and what stands before the first message are counted by m; whole blocks have the tokens
+// that are stored with the session, which may differ from m. It fails with a [*pager.FloorError] if
+// no window is so small.
 func (e *Windows) FitWindow(ctx context.Context, scope governance.Scope, h *hold.Snapshot, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error) {
 	p, err := e.newPass(ctx, scope, h, &api.CompressRequest{Session: h.Session.ID})
 	if err != nil {

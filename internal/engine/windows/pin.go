@@ -13,7 +13,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Pin pins blocks, which puts them under the hard rule [pager.RulePin], or unpins them.
+// Pin pins blocks, which puts them under the hard rule [pager.RulePin], or unpins them. Blocks of
+// one session change together. Each session is written by itself, so an error may leave the blocks
+// of other sessions changed.
 func (e *Windows) Pin(ctx context.Context, scope governance.Scope, req *api.PinRequest) (_ *api.PinResult, err error) {
 	defer base.During("pin", &err)
 

@@ -26,8 +26,9 @@ type undone struct {
 	Summary *hold.SummaryChange `json:"summary,omitempty"`
 }
 
-// Undo reverts the last operation of a session that is not undone: window and pins are then
-// exactly as before that operation.
+// Undo reverts the last pass, paging by hand, discard, pin or unpin of a session that is not
+// undone: the form of the blocks that it changed, their pins and the summary are then as before.
+// Blocks that left the conversation since stay as they are.
 func (e *Windows) Undo(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (_ *api.UndoResult, err error) {
 	r := *req
 	where := "in session " + string(r.Session)
