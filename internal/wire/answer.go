@@ -45,6 +45,7 @@ const (
 	fieldID
 	fieldStop
 	fieldError
+	fieldCode // the code of an error, unless it is in an event of another type
 	fieldInput
 	fieldRead
 	fieldWrite
@@ -133,7 +134,9 @@ func responseField(path []byte) field {
 		return fieldID
 	case "status", "incomplete_details.reason":
 		return fieldStop
-	case "code", "error.code", "error.type":
+	case "code":
+		return fieldCode
+	case "error.code", "error.type":
 		return fieldError
 	case "usage.input_tokens":
 		return fieldInput
