@@ -209,3 +209,29 @@ func TestCallsInOneChunk(t *testing.T) {
 		}
 	}
 }
+
+// A provider chooses the index of a call; a large one takes no more memory than another.
+func TestAnyIndexOfACall(t *testing.T) {
+	w := New(wire.Chat, "recall")
+	chunk := func(index int, id, name string) string {
+		return fmt.Sprintf(`data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":"{}"}}]}}]}`, index, id, name) + "\n\n"
+	}
+	const large = 2_000_000_000
+	out, err := w.Feed([]byte(chunk(large, "c2", "Bash") + chunk(1, "c1", "Read") + chunk(7, "c0", "recall")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := w.form.(*chat); !ok || len(c.calls) != 3 {
+		t.Errorf("there are %d calls, want 3", len(c.calls))
+	}
+	if want := chunk(0, "c2", "Bash"); !strings.HasPrefix(string(out), want) {
+		t.Errorf("the client gets %s, want %s first", out, want)
+	}
+	if _, err := w.Feed([]byte("data: [DONE]\n\n")); err != nil {
+		t.Fatal(err)
+	}
+	want := []Call{{ID: "c0", Input: "{}", Behind: "c1"}}
+	if r := w.Round(); !slices.Equal(r.Own, []string{"c1", "c2"}) || !slices.Equal(r.Calls, want) {
+		t.Errorf("calls %+v and %v, want %+v, c1 and c2", r.Calls, r.Own, want)
+	}
+}
