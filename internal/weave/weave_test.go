@@ -235,3 +235,17 @@ func TestAnyIndexOfACall(t *testing.T) {
 		t.Errorf("calls %+v and %v, want %+v, c1 and c2", r.Calls, r.Own, want)
 	}
 }
+
+// An event with several lines of data has as many when it is encoded again.
+func TestLinesOfData(t *testing.T) {
+	for _, raw := range []string{
+		"data: {}\n\n",
+		"event: x\ndata: {\ndata:  \"a\": 1\ndata: }\n\n",
+		"data: {\ndata: \ndata: }\n\n",
+	} {
+		e := parse([]byte(raw))
+		if got := string(e.written(e.data)); got != raw {
+			t.Errorf("%q: %q", raw, got)
+		}
+	}
+}
