@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/weave"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/store"
 )
@@ -566,5 +567,47 @@ func TestCompressedRefusals(t *testing.T) {
 				t.Errorf("keys (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A recallScript is a script that also answers calls of ToolRecall.
+type recallScript struct{ *script }
+
+func (recallScript) Recall(context.Context, string) string { return "" }
+
+func (recallScript) Recalled(context.Context, *wire.Request, *Prepared, *weave.Reply) error {
+	return nil
+}
+
+// An answer that can have no call of the tool passes as it came, and is recorded, though the tool
+// was offered.
+func TestAnswersThatCannotRecall(t *testing.T) {
+	var z bytes.Buffer
+	g := gzip.NewWriter(&z)
+	_, err := io.WriteString(g, `{"an":"answer"}`)
+	if err = errors.Join(err, g.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"text/plain", "application/problem+json", ""} {
+		m := recallScript{&script{prepare: func(context.Context, *wire.Request) (*Prepared, error) {
+			return &Prepared{Body: []byte(claudeBody), Reason: "same epoch", Recall: true}, nil
+		}}}
+		s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = nil
+			if kind != "" {
+				w.Header().Set("Content-Type", kind)
+			}
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Length", strconv.Itoa(z.Len()))
+			_, _ = w.Write(z.Bytes())
+		}), func(o *Options) { o.Manager = m })
+		resp, text, err := s.ask("POST", "/v1/messages", claudeBody)
+		if err != nil || text != z.String() || resp.Header.Get("Content-Encoding") != "gzip" || resp.Header.Get("Content-Length") != strconv.Itoa(z.Len()) {
+			t.Errorf("%q: got %q with %v, %v", kind, text, resp.Header, err)
+		}
+		_, ended := s.recorder.calls()
+		if out := ended["call_0"]; out.Received != z.Len() || out.First.IsZero() || out.State != store.CallDone {
+			t.Errorf("%q: recorded %+v", kind, out)
+		}
 	}
 }
