@@ -172,15 +172,20 @@ func chatMessage(text string, calls [][]byte) []byte {
 func (c *chat) end() (out []byte) {
 	e := &event{}
 	if c.stop != nil {
-		out = e.written(c.stop)
+		out = e.written(c.summed(c.stop))
 	}
 	for _, chunk := range c.tail {
-		if u := get(chunk, "usage"); len(u) > 0 && u[0] == '{' {
-			chunk = with(chunk, "usage", c.w.usage())
-		}
-		out = append(out, e.written(c.named(chunk))...)
+		out = append(out, e.written(c.named(c.summed(chunk)))...)
 	}
 	return append(out, c.done...)
+}
+
+// summed returns a chunk in which the usage, if there is one, is that of all rounds.
+func (c *chat) summed(chunk []byte) []byte {
+	if u := get(chunk, "usage"); c.w.HidesCalls() && len(u) > 0 && u[0] == '{' {
+		return with(chunk, "usage", c.w.usage())
+	}
+	return chunk
 }
 
 func (c *chat) whole(body []byte) error {

@@ -249,3 +249,30 @@ func TestLinesOfData(t *testing.T) {
 		}
 	}
 }
+
+// The client gets the usage of all rounds in whichever chunk the provider puts the usage.
+func TestUsageOfTheStopChunk(t *testing.T) {
+	call := `data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"recall","arguments":"{}"}}]}}]}` + "\n\n"
+	stop := func(reason string, tokens int) string {
+		return fmt.Sprintf(`data: {"id":"1","choices":[{"index":0,"delta":{},"finish_reason":%q}],"usage":{"prompt_tokens":%d}}`, reason, tokens) + "\n\ndata: [DONE]\n\n"
+	}
+	w := New(wire.Chat, "recall")
+	feed := func(text string) {
+		t.Helper()
+		if _, err := w.Feed([]byte(text)); err != nil || !w.Over() {
+			t.Fatalf("over %v, %v", w.Over(), err)
+		}
+	}
+	feed(call + stop("tool_calls", 30))
+	w.Next([]string{"text"})
+	feed(stop("stop", 50))
+	data, _, _ := strings.Cut(strings.TrimPrefix(string(w.End()), "data: "), "\n")
+	if got := string(get([]byte(data), "usage", "prompt_tokens")); got != "80" {
+		t.Errorf("the client gets %s tokens in %s, want 80", got, data)
+	}
+	w = New(wire.Chat, "recall")
+	feed(stop("stop", 50))
+	if got := string(w.End()); got != stop("stop", 50) {
+		t.Errorf("one round: %q", got)
+	}
+}
