@@ -155,6 +155,41 @@ func TestWhatIsNoRewrite(t *testing.T) {
 	}
 }
 
+// The error of a reply that cannot be read says what is wrong with it.
+func TestRepliesThatCannotBeRead(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"carrel":"odd","messages":[{"role":"assistant","content":"x"}]}`: `the form is "odd": want "reply"`,
+		`{"carrel":"reply","messages":[]}`:                                 "it has no messages",
+		`{"carrel":"reply","messages":1}`:                                  "cannot unmarshal number",
+	} {
+		err := epoch.NewBook(wire.Anthropic).Add(&epoch.Rewrite{Kind: epoch.Message, Epoch: 2, Messages: 4, Data: []byte(data)})
+		if err == nil || !strings.Contains(err.Error(), "a reply of epoch 2 behind 3 messages cannot be read: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", data, err, want)
+		}
+	}
+}
+
+// A reply replaces another of the same chain, but none of a later epoch.
+func TestALaterReplyStays(t *testing.T) {
+	b, base := epoch.NewBook(wire.Anthropic), -1
+	for _, r := range []struct {
+		epoch int
+		text  string
+		want  int // length of the texts
+	}{{2, "four", 4}, {2, "seven77", 7}, {1, "x", 7}, {3, "xx", 2}} {
+		data := fmt.Appendf(nil, `{"carrel":"reply","messages":[{"role":"assistant","content":%q}]}`, r.text)
+		if err := b.Add(&epoch.Rewrite{Kind: epoch.Message, Epoch: r.epoch, Messages: 4, Data: data}); err != nil {
+			t.Fatal(err)
+		}
+		if base < 0 {
+			base = b.Size() - r.want
+		}
+		if got := b.Size() - base; got != r.want {
+			t.Errorf("after %q of epoch %d: %d bytes, want %d", r.text, r.epoch, got, r.want)
+		}
+	}
+}
+
 // A client is a conversation as a client keeps it, and what a proxy made of it.
 type client struct {
 	t        *rapid.T

@@ -3,6 +3,7 @@ package epoch
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,14 +68,22 @@ type reply struct {
 	joined  map[digest.Digest]*entry // messages with the results put in, by the identity of the message without them
 }
 
-// addReply adds a rewrite whose data is a stored Reply. It returns false and adds nothing if the
-// data is something else.
+// addReply adds a rewrite whose data is a stored Reply, unless the book has one of a later epoch.
+// It returns false and adds nothing if the data is something else.
 func (b *Book) addReply(r *Rewrite) (bool, error) {
 	if r.Kind != Message || !bytes.HasPrefix(r.Data, []byte(`{"carrel":`)) {
 		return false, nil
 	}
 	var stored storedReply
-	if err := json.Unmarshal(r.Data, &stored); err != nil || stored.Carrel != replyForm || len(stored.Messages) == 0 {
+	err := json.Unmarshal(r.Data, &stored)
+	switch {
+	case err != nil:
+	case stored.Carrel != replyForm:
+		err = fmt.Errorf("the form is %q: want %q", stored.Carrel, replyForm)
+	case len(stored.Messages) == 0:
+		err = errors.New("it has no messages")
+	}
+	if err != nil {
 		return true, fmt.Errorf("a reply of epoch %d behind %d messages cannot be read: %w", r.Epoch, r.Messages-1, err)
 	}
 	var list [][]byte
@@ -86,6 +95,9 @@ func (b *Book) addReply(r *Rewrite) (bool, error) {
 		return true, fmt.Errorf("read the messages of the reply of epoch %d behind %d messages: %w", r.Epoch, r.Messages-1, err)
 	}
 	e.epoch, e.covers = r.Epoch, r.Messages
+	if old := b.replies[r.Chain]; old != nil && old.epoch > r.Epoch {
+		return true, nil
+	}
 	b.replies[r.Chain] = &reply{entry: e, results: stored.Results, joined: make(map[digest.Digest]*entry)}
 	return true, nil
 }

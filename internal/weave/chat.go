@@ -3,6 +3,7 @@ package weave
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,9 +12,10 @@ import (
 // chat reads answers of Chat Completions, with one choice.
 type chat struct {
 	w      *Weaver
-	head   []byte  // id of the first round's answer
-	time   []byte  // time of creation of the first round's answer
-	calls  []*part // calls of this round, by index
+	head   []byte        // id of the first round's answer
+	time   []byte        // time of creation of the first round's answer
+	calls  map[int]*part // calls of this round, by index
+	shown  int           // number of calls that the client got from this round
 	text   strings.Builder
 	gap    bool     // an earlier round has text, and this one has none yet
 	stop   []byte   // the chunk with the finish reason
@@ -120,19 +122,15 @@ func (c *chat) delta(d []byte) (out []byte, changed bool) {
 // belongs.
 func (c *chat) call(p []byte) *part {
 	index := max(0, number(get(p, "index")))
-	for len(c.calls) <= index {
-		c.calls = append(c.calls, nil)
-	}
 	t := c.calls[index]
 	if t == nil {
 		t = &part{id: said(get(p, "id")), kind: said(get(p, "type")), name: said(get(p, "function", "name")), at: -1}
 		if t.name != c.w.tool {
-			t.at = 0
-			for _, other := range c.calls {
-				if other != nil && other.at >= 0 {
-					t.at++
-				}
-			}
+			t.at = c.shown
+			c.shown++
+		}
+		if c.calls == nil {
+			c.calls = make(map[int]*part)
 		}
 		c.calls[index] = t
 	}
@@ -144,17 +142,15 @@ func (c *chat) call(p []byte) *part {
 func (c *chat) settle() {
 	r := c.w.Round()
 	var calls [][]byte
-	for _, t := range c.calls {
-		if t == nil {
-			continue
-		}
+	for _, index := range slices.Sorted(maps.Keys(c.calls)) {
+		t := c.calls[index]
 		r.unsure = r.unsure || t.kind != "" && t.kind != "function"
 		calls = append(calls, fmt.Appendf(nil, `{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`, quote(t.id), quote(t.name), quote(t.input.String())))
 		r.called(t.id, t.input.String(), t.name == c.w.tool)
 	}
 	r.text = c.text.String()
 	r.message = chatMessage(r.text, calls)
-	c.calls, c.gap = nil, c.gap || r.text != ""
+	c.calls, c.shown, c.gap = nil, 0, c.gap || r.text != ""
 	c.text.Reset()
 	if r.Waits() {
 		c.stop, c.tail, c.done = nil, nil, nil
@@ -176,15 +172,20 @@ func chatMessage(text string, calls [][]byte) []byte {
 func (c *chat) end() (out []byte) {
 	e := &event{}
 	if c.stop != nil {
-		out = e.written(c.stop)
+		out = e.written(c.summed(c.stop))
 	}
 	for _, chunk := range c.tail {
-		if u := get(chunk, "usage"); len(u) > 0 && u[0] == '{' {
-			chunk = with(chunk, "usage", c.w.usage())
-		}
-		out = append(out, e.written(c.named(chunk))...)
+		out = append(out, e.written(c.named(c.summed(chunk)))...)
 	}
 	return append(out, c.done...)
+}
+
+// summed returns a chunk in which the usage, if there is one, is that of all rounds.
+func (c *chat) summed(chunk []byte) []byte {
+	if u := get(chunk, "usage"); c.w.HidesCalls() && len(u) > 0 && u[0] == '{' {
+		return with(chunk, "usage", c.w.usage())
+	}
+	return chunk
 }
 
 func (c *chat) whole(body []byte) error {

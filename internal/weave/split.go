@@ -12,9 +12,10 @@ type event struct {
 	data []byte // the lines of data, joined by line feeds
 }
 
-// written returns the encoding of an event that has the name of e and the given
-// data.
+// written returns the encoding of an event that has the name of e and the given data. Each line
+// of the data gets a line of its own.
 func (e *event) written(data []byte) []byte {
+	data = bytes.ReplaceAll(data, []byte("\n"), []byte("\ndata: "))
 	if e.name == "" {
 		return fmt.Appendf(nil, "data: %s\n\n", data)
 	}

@@ -209,3 +209,70 @@ func TestCallsInOneChunk(t *testing.T) {
 		}
 	}
 }
+
+// A provider chooses the index of a call; a large one takes no more memory than another.
+func TestAnyIndexOfACall(t *testing.T) {
+	w := New(wire.Chat, "recall")
+	chunk := func(index int, id, name string) string {
+		return fmt.Sprintf(`data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":"{}"}}]}}]}`, index, id, name) + "\n\n"
+	}
+	const large = 2_000_000_000
+	out, err := w.Feed([]byte(chunk(large, "c2", "Bash") + chunk(1, "c1", "Read") + chunk(7, "c0", "recall")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := w.form.(*chat); !ok || len(c.calls) != 3 {
+		t.Errorf("there are %d calls, want 3", len(c.calls))
+	}
+	if want := chunk(0, "c2", "Bash"); !strings.HasPrefix(string(out), want) {
+		t.Errorf("the client gets %s, want %s first", out, want)
+	}
+	if _, err := w.Feed([]byte("data: [DONE]\n\n")); err != nil {
+		t.Fatal(err)
+	}
+	want := []Call{{ID: "c0", Input: "{}", Behind: "c1"}}
+	if r := w.Round(); !slices.Equal(r.Own, []string{"c1", "c2"}) || !slices.Equal(r.Calls, want) {
+		t.Errorf("calls %+v and %v, want %+v, c1 and c2", r.Calls, r.Own, want)
+	}
+}
+
+// An event with several lines of data has as many when it is encoded again.
+func TestLinesOfData(t *testing.T) {
+	for _, raw := range []string{
+		"data: {}\n\n",
+		"event: x\ndata: {\ndata:  \"a\": 1\ndata: }\n\n",
+		"data: {\ndata: \ndata: }\n\n",
+	} {
+		e := parse([]byte(raw))
+		if got := string(e.written(e.data)); got != raw {
+			t.Errorf("%q: %q", raw, got)
+		}
+	}
+}
+
+// The client gets the usage of all rounds in whichever chunk the provider puts the usage.
+func TestUsageOfTheStopChunk(t *testing.T) {
+	call := `data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"recall","arguments":"{}"}}]}}]}` + "\n\n"
+	stop := func(reason string, tokens int) string {
+		return fmt.Sprintf(`data: {"id":"1","choices":[{"index":0,"delta":{},"finish_reason":%q}],"usage":{"prompt_tokens":%d}}`, reason, tokens) + "\n\ndata: [DONE]\n\n"
+	}
+	w := New(wire.Chat, "recall")
+	feed := func(text string) {
+		t.Helper()
+		if _, err := w.Feed([]byte(text)); err != nil || !w.Over() {
+			t.Fatalf("over %v, %v", w.Over(), err)
+		}
+	}
+	feed(call + stop("tool_calls", 30))
+	w.Next([]string{"text"})
+	feed(stop("stop", 50))
+	data, _, _ := strings.Cut(strings.TrimPrefix(string(w.End()), "data: "), "\n")
+	if got := string(get([]byte(data), "usage", "prompt_tokens")); got != "80" {
+		t.Errorf("the client gets %s tokens in %s, want 80", got, data)
+	}
+	w = New(wire.Chat, "recall")
+	feed(stop("stop", 50))
+	if got := string(w.End()); got != stop("stop", 50) {
+		t.Errorf("one round: %q", got)
+	}
+}

@@ -45,6 +45,7 @@ const (
 	fieldID
 	fieldStop
 	fieldError
+	fieldCode // the code of an error, unless it is in an event of another type
 	fieldInput
 	fieldRead
 	fieldWrite
@@ -133,7 +134,9 @@ func responseField(path []byte) field {
 		return fieldID
 	case "status", "incomplete_details.reason":
 		return fieldStop
-	case "code", "error.code", "error.type":
+	case "code":
+		return fieldCode
+	case "error.code", "error.type":
 		return fieldError
 	case "usage.input_tokens":
 		return fieldInput
@@ -153,7 +156,6 @@ func responseField(path []byte) field {
 // one, because providers report growing counts while they stream.
 type figures struct {
 	count [fieldReasoning + 1]token.Count
-	seen  [fieldReasoning + 1]bool // the answer has the field
 }
 
 // note stores the value of a field; raw is its JSON.
@@ -183,7 +185,7 @@ func (a *Answer) note(l *figures, f field, raw []byte) {
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err == nil && n >= 0 && n <= maxTokens {
-		l.count[f], l.seen[f], a.Used = token.Count(n), true, true
+		l.count[f], a.Used = token.Count(n), true
 	}
 }
 
@@ -192,13 +194,19 @@ func (a *Answer) note(l *figures, f field, raw []byte) {
 const maxTokens = 1 << 40
 
 // settle sets a.Usage from the figures. It subtracts the tokens of the cache from OpenAI's
-// input count, which includes them; Anthropic's does not.
+// input count, which includes them; Anthropic's does not. Writes to the cache beyond those that
+// the provider counted by lifetime have the lifetime of the others, or five minutes if those have
+// none or both.
 func (a *Answer) settle(d Dialect, l *figures) {
 	u := &a.Usage
 	u.Input, u.CacheRead = l.count[fieldInput], l.count[fieldRead]
 	u.CacheWrite5m, u.CacheWrite1h = l.count[fieldWrite5m], l.count[fieldWrite1h]
-	if !l.seen[fieldWrite5m] && !l.seen[fieldWrite1h] {
-		u.CacheWrite5m = l.count[fieldWrite]
+	if rest := l.count[fieldWrite] - u.CacheWrite5m - u.CacheWrite1h; rest > 0 { // an event had the sum alone
+		if u.CacheWrite5m == 0 && u.CacheWrite1h > 0 {
+			u.CacheWrite1h += rest
+		} else {
+			u.CacheWrite5m += rest
+		}
 	}
 	if d != Anthropic {
 		u.Input = max(0, u.Input-u.CacheRead-u.CacheWrite5m)

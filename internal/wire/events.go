@@ -8,11 +8,12 @@ type events struct {
 	dialect Dialect
 	data    scanner // of the data of the event
 
-	at    int64 // bytes read
-	begin int64 // offset of the first byte that may not pass yet
-	found bool  // the current event ends the answer
-	plain bool  // the current event does not end the answer
-	done  bool  // the event that ends the answer was read to its end
+	at     int64 // bytes read
+	begin  int64 // offset of the first byte that may not pass yet
+	found  bool  // the current event ends the answer
+	plain  bool  // the current event does not end the answer
+	failed bool  // the current event is an error, by its name or type
+	done   bool  // the event that ends the answer was read to its end
 
 	part    linePart
 	name    []byte // name of the line's field; then the value of "event", or the first bytes of data
@@ -148,12 +149,14 @@ func (e *events) take(p []byte) {
 // doneMark is the data of the last event of a chat stream.
 const doneMark = "[DONE]"
 
-// typed decides by the type in the event's data whether the event ends the answer.
+// typed decides by the type in the event's data whether the event ends the answer, and whether
+// it is an error.
 func (e *events) typed(raw []byte) {
 	name := bytes.Trim(raw, `"`)
 	if bytes.IndexByte(name, '\\') >= 0 {
 		name = []byte(unquote(raw))
 	}
+	e.failed = e.failed || string(name) == "error"
 	if e.ends(name) {
 		e.end()
 	} else {
@@ -180,10 +183,12 @@ func (e *events) endLine() {
 		}
 		e.data.reset()
 		e.hadStop = e.hadStop || e.hasStop
-		e.name, e.seen, e.ready, e.plain, e.begin = e.name[:0], 0, false, false, e.at
+		e.name, e.seen, e.ready, e.plain, e.failed, e.begin = e.name[:0], 0, false, false, false, e.at
 		return
 	case inEvent:
-		if name := bytes.TrimPrefix(e.name, []byte(" ")); e.ends(name) {
+		name := bytes.TrimPrefix(e.name, []byte(" "))
+		e.failed = e.failed || string(name) == "error"
+		if e.ends(name) {
 			e.end()
 		} else if e.dialect != Chat && len(name) > 0 {
 			e.plain = !e.found

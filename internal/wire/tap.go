@@ -59,6 +59,12 @@ func (t *Tap) got(f field, raw []byte) {
 		}
 		return
 	}
+	if f == fieldCode {
+		if t.events != nil && !t.events.failed {
+			return // code that the model wrote
+		}
+		f = fieldError
+	}
 	t.answer.note(&t.figures, f, raw)
 	if t.events != nil {
 		t.events.hasStop = t.answer.Stop != ""

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/carrel-dev/carrel/token"
 )
 
 const (
@@ -108,6 +111,10 @@ func answers() []answered {
 		{"responses without names of events", Responses, eventStream, withoutNames(responsesStream) + "data: {\"type\":\"response.completed\",\"response\":" + responseObject + "}\n\n", "data: {\"type\":\"response.completed\"", responseAnswer},
 		{"responses that fail", Responses, eventStream, responsesStream + "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":" + strings.NewReplacer(`r","status":"completed"`, `r","status":"failed"`, `"error":null`, `"error":{"code":"server_error"}`).Replace(responseObject) + "}\n\n", "event: response.failed\n", failed},
 		{"responses that are short", Responses, eventStream, responsesStream + "event: response.incomplete\ndata: {\"type\":\"response.incomplete\",\"response\":" + strings.NewReplacer(`r","status":"completed"`, `r","status":"incomplete"`, `"incomplete_details":null`, `"incomplete_details":{"reason":"max_output_tokens"}`).Replace(responseObject) + "}\n\n", "event: response.incomplete\n", short},
+		{"responses with code in an event", Responses, eventStream, responsesStream + "event: response.code_interpreter_call_code.done\ndata: {\"type\":\"response.code_interpreter_call_code.done\",\"item_id\":\"ci\",\"code\":\"print(1)\"}\n\n" + "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":" + responseObject + "}\n\n", "event: response.completed\n", responseAnswer},
+		{"responses with code before the type", Responses, eventStream, responsesStream + "event: response.code_interpreter_call_code.done\ndata: {\"code\":\"print(1)\",\"type\":\"response.code_interpreter_call_code.done\"}\n\n" + "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":" + responseObject + "}\n\n", "event: response.completed\n", responseAnswer},
+		{"an error in a stream of Responses", Responses, eventStream, "event: error\ndata: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\",\"message\":\"x\"}\n\n", "", Answer{Error: "rate_limit_exceeded"}},
+		{"an error in a stream of Responses, without its type", Responses, eventStream, "event: error\ndata: {\"code\":\"rate_limit_exceeded\"}\n\n", "", Answer{Error: "rate_limit_exceeded"}},
 		{"responses in JSON", Responses, jsonType, responseObject, "}", responseAnswer},
 		{"what is neither JSON nor events", Anthropic, "text/html", "<html>", ">", Answer{Whole: true}},
 		{"what says that it is JSON", Anthropic, jsonType, "<html>", ">", Answer{Whole: true}},
@@ -417,5 +424,35 @@ func TestFieldsMayBeEscaped(t *testing.T) {
 	tap.Feed([]byte("id:data: {\"type\":\"message_stop\"}\n: data: {\"type\":\"message_stop\"}\n\n"))
 	if a := tap.End(false); a.Whole {
 		t.Error("the data of another field, or of a comment, ends a stream")
+	}
+}
+
+// The writes to the cache add up to the provider's total, also if it splits only an earlier one.
+func TestSplitOfCacheWrites(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		five, hour    string // JSON of the split, or empty
+		total         int
+		want5m, want1 token.Count
+	}{
+		{"no split", "", "", 90, 90, 0},
+		{"the split is the total", "30", "60", 90, 30, 60},
+		{"more for five minutes", "80", "0", 9000, 9000, 0},
+		{"more for an hour", "0", "80", 9000, 0, 9000},
+		{"more for one of both", "30", "50", 100, 50, 50},
+		{"more, and the split has zeros", "0", "0", 100, 100, 0},
+		{"the total is smaller", "30", "50", 10, 30, 50},
+	} {
+		split := ""
+		if tt.five != "" {
+			split = `,"cache_creation_input_tokens":1,"cache_creation":{"ephemeral_5m_input_tokens":` + tt.five + `,"ephemeral_1h_input_tokens":` + tt.hour + "}"
+		}
+		text := `data: {"type":"message_start","message":{"usage":{"input_tokens":12` + split + "}}}\n\n" +
+			fmt.Sprintf(`data: {"type":"message_delta","usage":{"cache_creation_input_tokens":%d}}`, tt.total) + "\n\ndata: {\"type\":\"message_stop\"}\n\n"
+		tap := NewTap(Anthropic, eventStream, "")
+		tap.Feed([]byte(text))
+		if u := tap.End(false).Usage; u.CacheWrite5m != tt.want5m || u.CacheWrite1h != tt.want1 || u.Input != 12 {
+			t.Errorf("%s: %+v, want %d and %d", tt.name, u, tt.want5m, tt.want1)
+		}
 	}
 }

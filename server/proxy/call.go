@@ -399,8 +399,9 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 // maxRefusal is the largest number of bytes of a refusal that are read.
 const maxRefusal = 1 << 20
 
-// again asks the manager about a refusal. It sends the manager's next body and returns that
-// answer, or returns the refusal if the manager has none.
+// again asks the manager about a refusal. It sends the manager's next body, without the key by
+// which the provider would take it for the refused one, and returns that answer. If the manager
+// has no next body, again returns the refusal as it came.
 func (c *call) again(r *http.Request, resp *http.Response) (*http.Response, error) {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil {
@@ -409,7 +410,8 @@ func (c *call) again(r *http.Request, resp *http.Response) (*http.Response, erro
 	resp.Body = &streamedBody{Reader: io.MultiReader(bytes.NewReader(text), resp.Body), rest: resp.Body}
 	ctx, cancel := context.WithTimeout(r.Context(), c.proxy.opts.Prepare)
 	defer cancel()
-	next, err := c.proxy.opts.Manager.Refused(ctx, &c.parts.req, c.prepared, resp.StatusCode, text)
+	says := plainRefusal(strings.Join(resp.Header["Content-Encoding"], ", "), text)
+	next, err := c.proxy.opts.Manager.Refused(ctx, &c.parts.req, c.prepared, resp.StatusCode, says)
 	if err != nil || next == nil {
 		return resp, nil // the refusal passes as it came
 	}
@@ -418,7 +420,22 @@ func (c *call) again(r *http.Request, resp *http.Response) (*http.Response, erro
 	}
 	c.use(next)
 	r = r.Clone(r.Context())
+	r.Header.Del("Idempotency-Key")
 	c.load(r)
 	c.proxy.log.Warn("the provider refused what was sent in place of a request", "status", resp.StatusCode, "now", next.Reason)
 	return c.proxy.transport.RoundTrip(r)
+}
+
+// plainRefusal returns a refusal without its compression: its first maxRefusal bytes, or fewer if
+// the rest is damaged. It returns text itself if that cannot be decompressed at all.
+func plainRefusal(encoding string, text []byte) []byte {
+	plain, err := wire.Unpacked(encoding, io.NopCloser(bytes.NewReader(text)))
+	if err != nil {
+		return text
+	}
+	defer func() { _ = plain.Close() }() // it is in memory
+	if says, _ := io.ReadAll(io.LimitReader(plain, maxRefusal)); len(says) > 0 {
+		return says
+	}
+	return text
 }

@@ -457,3 +457,39 @@ func TestRecordsThatHang(t *testing.T) {
 		})
 	}
 }
+
+// A client that disconnects while its call is recorded makes no gap in the record of another; only
+// a record that takes longer than its bound does, also when its client has left.
+func TestLeavingIsNoHangingRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := New(&Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit := func(ctx context.Context, took time.Duration) error {
+			return p.commit(ctx, func(context.Context) error { <-time.After(took); return nil })
+		}
+		leaves := func(took time.Duration) {
+			ctx, leave := context.WithCancel(t.Context())
+			time.AfterFunc(time.Millisecond, leave)
+			if err := commit(ctx, took); !errors.Is(err, context.Canceled) {
+				t.Errorf("the client left: %v", err)
+			}
+		}
+		leaves(DefaultWait / 2)
+		if err := commit(t.Context(), 0); err != nil {
+			t.Errorf("after another client has left: %v", err)
+		}
+		synctest.Wait()
+		<-time.After(DefaultWait)
+		leaves(2 * DefaultWait)
+		<-time.After(DefaultWait)
+		if err := commit(t.Context(), 0); !errors.Is(err, errStuck) {
+			t.Errorf("while a record hangs whose client has left: %v", err)
+		}
+		<-time.After(DefaultWait)
+		if err := commit(t.Context(), 0); err != nil || p.stuck.Load() != 0 {
+			t.Errorf("after it: %v, %d hang", err, p.stuck.Load())
+		}
+	})
+}

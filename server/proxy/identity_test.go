@@ -16,10 +16,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/weave"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/store"
 )
@@ -491,5 +493,121 @@ func TestManagers(t *testing.T) {
 				t.Errorf("intent %+v", in)
 			}
 		})
+	}
+}
+
+// A manager reads a refusal without its compression; the client gets it as it came. What is sent
+// then is another request, which has no Idempotency-Key of the first.
+func TestCompressedRefusals(t *testing.T) {
+	const text = `{"type":"error","error":{"type":"invalid_request_error","message":"no thinking block"}}`
+	pack := func(open func(io.Writer) io.WriteCloser) string {
+		var out bytes.Buffer
+		z := open(&out)
+		_, err := io.WriteString(z, text)
+		if err = errors.Join(err, z.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	zipped := pack(func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+	for _, tt := range []struct {
+		name, encoding, body, want string
+	}{
+		{"plain", "", text, text},
+		{"identity", "identity", text, text},
+		{"gzip", "gzip", zipped, text},
+		{"GZIP", "GZIP", zipped, text},
+		{"br", "br", pack(func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) }), text},
+		{"zstd", "zstd", pack(func(w io.Writer) io.WriteCloser {
+			z, err := zstd.NewWriter(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return z
+		}), text},
+		{"an encoding that is not known", "odd", "odd bytes", "odd bytes"},
+		{"gzip that is none", "gzip", text, text},
+		{"gzip that is cut", "gzip", zipped[:len(zipped)-8], text},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var keys, told []string
+			m := &script{
+				prepare: func(context.Context, *wire.Request) (*Prepared, error) {
+					return &Prepared{Body: []byte(`{"model":"m","messages":[]}`), Reason: "same epoch"}, nil
+				},
+				refused: func(_ *wire.Request, _ *Prepared, _ int, body []byte) (*Prepared, error) {
+					if told = append(told, string(body)); len(told) == 1 {
+						return nil, nil
+					}
+					return &Prepared{Reason: "after a refusal"}, nil
+				},
+			}
+			s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				keys = append(keys, r.Header.Get("Idempotency-Key"))
+				if string(body) == claudeBody {
+					streams(claudeReply, claudeStop)(w, r)
+					return
+				}
+				if tt.encoding != "" {
+					w.Header().Set("Content-Encoding", tt.encoding)
+				}
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(w, tt.body)
+			}), func(o *Options) { o.Manager = m })
+			for _, want := range []string{tt.body, claudeReply + claudeStop} {
+				if _, got, err := s.ask("POST", "/v1/messages", claudeBody, "Accept-Encoding", "gzip, br, zstd", "Idempotency-Key", "k"); err != nil || got != want {
+					t.Errorf("got %q, %v, want %q", got, err, want)
+				}
+			}
+			if diff := cmp.Diff([]string{tt.want, tt.want}, told); diff != "" {
+				t.Errorf("the manager reads (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]string{"k", "k", ""}, keys); diff != "" {
+				t.Errorf("keys (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A recallScript is a script that also answers calls of ToolRecall.
+type recallScript struct{ *script }
+
+func (recallScript) Recall(context.Context, string) string { return "" }
+
+func (recallScript) Recalled(context.Context, *wire.Request, *Prepared, *weave.Reply) error {
+	return nil
+}
+
+// An answer that can have no call of the tool passes as it came, and is recorded, though the tool
+// was offered.
+func TestAnswersThatCannotRecall(t *testing.T) {
+	var z bytes.Buffer
+	g := gzip.NewWriter(&z)
+	_, err := io.WriteString(g, `{"an":"answer"}`)
+	if err = errors.Join(err, g.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"text/plain", "application/problem+json", ""} {
+		m := recallScript{&script{prepare: func(context.Context, *wire.Request) (*Prepared, error) {
+			return &Prepared{Body: []byte(claudeBody), Reason: "same epoch", Recall: true}, nil
+		}}}
+		s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = nil
+			if kind != "" {
+				w.Header().Set("Content-Type", kind)
+			}
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Length", strconv.Itoa(z.Len()))
+			_, _ = w.Write(z.Bytes())
+		}), func(o *Options) { o.Manager = m })
+		resp, text, err := s.ask("POST", "/v1/messages", claudeBody)
+		if err != nil || text != z.String() || resp.Header.Get("Content-Encoding") != "gzip" || resp.Header.Get("Content-Length") != strconv.Itoa(z.Len()) {
+			t.Errorf("%q: got %q with %v, %v", kind, text, resp.Header, err)
+		}
+		_, ended := s.recorder.calls()
+		if out := ended["call_0"]; out.Received != z.Len() || out.First.IsZero() || out.State != store.CallDone {
+			t.Errorf("%q: recorded %+v", kind, out)
+		}
 	}
 }

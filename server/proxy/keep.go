@@ -214,6 +214,8 @@ func (k *keeper) close(ctx context.Context) {
 	defer k.stop()
 	defer context.AfterFunc(ctx, func() {
 		k.stop()
+		k.mu.Lock() // so that close has looked at ctx after its end, or already waits
+		defer k.mu.Unlock()
 		k.idle.Broadcast()
 	})()
 	k.mu.Lock()

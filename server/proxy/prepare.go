@@ -21,8 +21,9 @@ type Manager interface {
 	Prepare(ctx context.Context, req *wire.Request) (*Prepared, error)
 
 	// Refused is called after the provider refused a body of the Manager with a status from
-	// 400 to 499. It returns what to send now, or nil to pass the refusal on. It is called
-	// once for a call. A Prepared without a body sends the request as it came.
+	// 400 to 499. body is that of the refusal, decompressed if possible. It returns what to
+	// send now, or nil to pass the refusal on. It is called once for a call. A Prepared
+	// without a body sends the request as it came.
 	Refused(ctx context.Context, req *wire.Request, p *Prepared, status int, body []byte) (*Prepared, error)
 
 	// Done is called when a call has ended for which Prepare returned a result; p is the

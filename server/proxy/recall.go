@@ -62,6 +62,10 @@ type rounds struct {
 // and joins the rounds into one answer for the client. An answer that is neither an event
 // stream nor JSON, or has an unknown encoding, passes as it came.
 func (c *call) weave(r *http.Request, resp *http.Response) (*http.Response, error) {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind != "text/event-stream" && kind != "application/json" {
+		return resp, nil // this media type has no tool calls
+	}
 	if e := strings.Join(resp.Header["Content-Encoding"], ", "); e != "" && e != "identity" {
 		plain, err := wire.Unpacked(e, resp.Body)
 		if errors.Is(err, wire.ErrEncoding) {
@@ -73,21 +77,17 @@ func (c *call) weave(r *http.Request, resp *http.Response) (*http.Response, erro
 		resp.Body = plain
 		resp.Header.Del("Content-Encoding")
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	s := &rounds{call: c, weaver: weave.New(c.dialect, ToolRecall), request: r, body: c.sent}
 	s.ctx, s.cancel = context.WithCancelCause(r.Context())
 	s.open(resp)
 	c.rounds = s
 	resp.Header.Del("Content-Length")
 	resp.ContentLength = -1
-	switch kind {
-	case "text/event-stream":
-		resp.Body = &joinedBody{rounds: s, from: resp.Body}
-		return resp, nil
-	case "application/json":
+	if kind == "application/json" {
 		return s.whole(resp)
 	}
-	return resp, nil // this media type has no tool calls
+	resp.Body = &joinedBody{rounds: s, from: resp.Body}
+	return resp, nil
 }
 
 // open begins to read the answer of a round.

@@ -29,9 +29,10 @@ var (
 // attempts.
 const maxStuck = 64
 
-// commit calls the function do in a goroutine, and waits for it for at most Options.Wait. If
-// that is not enough, commit fails with errSlow, and the function goes on alone. While such a
-// function hangs, commit fails with errStuck at once, so that calls do not wait. With
+// commit calls the function do in a goroutine, and waits for it until ctx ends, or for at most
+// Options.Wait. If that is not enough, commit fails with the error of ctx or with errSlow, and the
+// function goes on alone, with a context that has ended. While a function hangs that has taken
+// longer than Options.Wait, commit fails with errStuck at once, so that calls do not wait. With
 // Options.Required it still tries, as long as fewer than maxStuck hang.
 func (p *Proxy) commit(ctx context.Context, do func(context.Context) error) error {
 	if n := p.stuck.Load(); n >= maxStuck || n > 0 && !p.opts.Required {
@@ -46,18 +47,43 @@ func (p *Proxy) commit(ctx context.Context, do func(context.Context) error) erro
 		return err
 	case <-ctx.Done():
 	}
-	p.stuck.Add(1)
+	slow := errors.Is(ctx.Err(), context.DeadlineExceeded)
+	if slow {
+		p.stuck.Add(1)
+	}
 	go func() {
-		if err := <-done; err != nil {
-			p.log.Debug("a record that took too long failed", "reason", err)
-		}
-		cancel()
-		p.stuck.Add(-1)
+		defer cancel()
+		p.outlive(ctx, done, slow)
 	}()
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if slow {
 		return fmt.Errorf("%w: more than %v", errSlow, p.opts.Wait)
 	}
 	return ctx.Err()
+}
+
+// outlive waits for the end of a function that goes on without its commit; ctx is that of the
+// function. slow reports whether p.stuck counts the function already; otherwise p.stuck counts it
+// from the deadline of ctx on.
+func (p *Proxy) outlive(ctx context.Context, done <-chan error, slow bool) {
+	var err error
+	if !slow {
+		until, _ := ctx.Deadline() // commit has set it
+		limit, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
+		defer cancel()
+		select {
+		case err = <-done:
+		case <-limit.Done():
+			p.stuck.Add(1)
+			slow = true
+		}
+	}
+	if slow {
+		err = <-done
+		p.stuck.Add(-1)
+	}
+	if err != nil {
+		p.log.Debug("a record whose call did not wait for it failed", "reason", err)
+	}
 }
 
 // begin records the intent of a call. It reports whether the call may be sent.

@@ -63,7 +63,7 @@ func (t *target) url(in *url.URL) *url.URL {
 
 // target returns the destination of a request, or false if it is not certain: a key must not go
 // to the wrong provider. The path decides if only one provider has it; otherwise headers that
-// only the clients of one provider send.
+// only the clients of one provider send. A request without credentials goes to Anthropic.
 func (p *Proxy) target(r *http.Request) (*target, bool) {
 	path := r.URL.EscapedPath()
 	if rest, ok := below(path, PathAnthropic); ok {
@@ -81,10 +81,41 @@ func (p *Proxy) target(r *http.Request) (*target, bool) {
 		return &target{p.anthropic, path, path}, true
 	case sentTo(r.Header, "Openai-", "sk-proj-"):
 		return p.openAI(path), true
-	case r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" && r.Header.Get("Proxy-Authorization") == "":
-		return &target{p.anthropic, path, path}, true // the request has no credentials
+	case !hasCredentials(r):
+		return &target{p.anthropic, path, path}, true
 	}
 	return nil, false
+}
+
+// hasCredentials reports whether a header or a parameter of the query of a request may be a
+// credential, by its name.
+func hasCredentials(r *http.Request) bool {
+	for name, values := range r.Header {
+		if name != "Idempotency-Key" && isSecret(name) && strings.Join(values, "") != "" {
+			return true
+		}
+	}
+	for pair := range strings.FieldsFuncSeq(r.URL.RawQuery, func(c rune) bool { return c == '&' || c == ';' }) {
+		name, _, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+		if isSecret(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSecret reports whether what has this name may be a credential.
+func isSecret(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range [...]string{"authorization", "cookie", "key", "token", "secret", "credential"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Proxy) openAI(path string) *target {

@@ -263,7 +263,11 @@ func (w *Estimator) close(ctx context.Context) {
 	if w == nil {
 		return
 	}
-	defer context.AfterFunc(ctx, w.idle.Broadcast)()
+	defer context.AfterFunc(ctx, func() {
+		w.mu.Lock() // so that close has looked at ctx after its end, or already waits
+		defer w.mu.Unlock()
+		w.idle.Broadcast()
+	})()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true

@@ -1,9 +1,12 @@
 package proxy
 
 import (
+	"context"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carrel-dev/carrel"
@@ -148,4 +151,43 @@ func TestNobodyWaitsForWould(t *testing.T) {
 	if len(would.queue) != 0 || would.bytes != 0 {
 		t.Errorf("%d tasks and %d bytes still wait", len(would.queue), would.bytes)
 	}
+}
+
+// A lateContext ends as soon as somebody has looked whether it has ended.
+type lateContext struct {
+	context.Context
+
+	end context.CancelFunc
+}
+
+// Err implements [context.Context].
+func (c *lateContext) Err() error {
+	err := c.Context.Err()
+	c.end()
+	for range 10_000 {
+		runtime.Gosched() // to whatever its end wakes
+	}
+	return err
+}
+
+// Close returns when its context ends, also if that is just before it begins to wait.
+func TestCloseEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := func() context.Context {
+			ctx, end := context.WithCancel(t.Context())
+			return &lateContext{ctx, end}
+		}
+		w := NewEstimator(&EpochOptions{})
+		w.working = true
+		w.close(late())
+		p, err := New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.keeper.working = true
+		p.keeper.close(late())
+		if p.keeper.ctx.Err() == nil {
+			t.Error("the imports go on")
+		}
+	})
 }
