@@ -125,7 +125,7 @@ func TestAnIDNamesItsArtifact(t *testing.T) {
 		t.Errorf("by its beginning: %+v, %v", got, err)
 	}
 	_, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: "note"})
-	if err == nil || !strings.Contains(err.Error(), "notes-0 and notes-1 begin with it") {
+	if err == nil || !strings.Contains(err.Error(), "it could be notes-0 or notes-1") {
 		t.Errorf("what fits several says %v", err)
 	}
 }
