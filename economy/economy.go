@@ -141,8 +141,8 @@ func (c Charge) Plus(d Charge) Charge {
 	return Charge{Uncached: c.Uncached + d.Uncached, Write: c.Write + d.Write, Read: c.Read + d.Read, Output: c.Output + d.Output}
 }
 
-// Charge returns the cost of a call, or zero if the prices of the model are
-// not known: see [Tariff.Priced].
+// Charge returns the cost of a call. A part whose price is not known costs zero, so the result is
+// too low unless [Tariff.Priced].
 func (m *Tariff) Charge(u Spend) Charge {
 	return Charge{
 		Uncached: m.Input.Of(u.Uncached),

@@ -28,7 +28,8 @@ const (
 	lookupResult token.Count = 2000
 )
 
-// A Forecast is the estimated cost of calls under some [Assumptions].
+// A Forecast is the estimated cost of calls under some [Assumptions]. Calls without a known price
+// are left out of both figures.
 type Forecast struct {
 	Epochs int    // number of cuts
 	Charge Charge // of calls with a known price

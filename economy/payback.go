@@ -19,16 +19,10 @@ type Edit struct {
 // Never is the payback of an edit that does not pay.
 const Never = math.MaxInt
 
-// Payback returns the number of calls after which an edit has saved its cost,
-// including the call that makes it. With T tokens behind the edit, R removed
-// tokens, and the price multiples r of reading and w of writing, the edit
-// costs T·(w−r) once and saves R·r in every call. So it pays after
-//
-//	T/R · (w−r)/r
-//
-// calls, rounded up. If the cache is cold, everything is written again in any
-// case and the edit costs nothing: the result is 0. For an edit that removes
-// nothing the result is [Never].
+// Payback returns the number of calls after which an edit has saved its cost, including the call
+// that makes it. With T tokens behind the edit, R removed tokens, and the price multiples r of
+// reading and w of writing, the edit costs T·(w−r) once and saves R·r in every call. So it pays
+// after
 func (r *Rules) Payback(e Edit) int {
 	if e.Removed <= 0 {
 		return Never

@@ -73,10 +73,10 @@ func (r *Rules) write(long bool) ratio.Ratio {
 // for concurrent use.
 type Table struct{ rows []Tariff }
 
-// Find returns the row of a model, by the name of its provider or a gateway,
-// as [token.ForModel] accepts it. A row matches a model with its name, alone
-// or followed by a date; points count as hyphens. The result is false if no
-// row matches.
+// Find returns a copy of the first row that matches a model, by the name of its provider or a
+// gateway, as [token.ForModel] accepts it. A row matches a model with its name, alone or followed
+// by -latest or a date, or, if the row ends with a star, a model whose name begins so. Points count
+// as hyphens. The result is false if no row matches.
 func (t *Table) Find(model string) (*Tariff, bool) {
 	name := plain(model)
 	for i := range t.rows {

@@ -56,7 +56,8 @@ func NewBook(dialect wire.Dialect) *Book {
 	return &Book{dialect: dialect, heads: make(map[digest.Digest]*entry), messages: make(map[digest.Digest]*entry), replies: make(map[digest.Digest]*reply)}
 }
 
-// Epoch returns the epoch of the newest head, or 0 without a head.
+// Epoch returns the epoch of the newest head, or 0 without a head. Heads of the epoch [Ended] do
+// not count.
 func (b *Book) Epoch() int { return b.epoch }
 
 // Len returns the number of rewrites.
@@ -65,7 +66,8 @@ func (b *Book) Len() int { return len(b.heads) + len(b.messages) + len(b.replies
 // Has reports whether the book has a rewrite of the kind [Message] with this chain.
 func (b *Book) Has(chain digest.Digest) bool { return b.messages[chain] != nil }
 
-// Size returns the length of the texts of all rewrites in bytes.
+// Size returns the length in bytes of the texts of all rewrites, without the results that a stored
+// [Reply] puts into later messages.
 func (b *Book) Size() (n int) {
 	for _, e := range b.heads {
 		n += len(e.text)
@@ -111,7 +113,8 @@ func (b *Book) Add(r *Rewrite) error {
 	return nil
 }
 
-// entry parses a JSON list of messages and removes their cache marks.
+// entry parses a JSON list of messages and removes the cache marks of their blocks. In the dialect
+// Anthropic it writes a last message that is one text as a block, so that a mark can stand there.
 func (b *Book) entry(list []byte) (*entry, error) {
 	q, err := b.read(bodyOf(b.dialect, list))
 	if err != nil {

@@ -33,7 +33,8 @@ func (g *Gauge) Read(bound token.Count) token.Count {
 	return scaled(known, g.counted, g.bound) + bound - known
 }
 
-// Bound is the inverse of Read: it returns the largest bound for which Read returns at most counted.
+// Bound is the inverse of Read: it returns a bound for which Read returns at most counted. It
+// rounds down, so that a slightly larger bound may give the same count.
 func (g *Gauge) Bound(counted token.Count) token.Count {
 	if g.bound == 0 {
 		return counted

@@ -32,8 +32,8 @@ func Fresh(q *wire.Request, sent func(chain digest.Digest) bool) int {
 	return from
 }
 
-// Covers returns the number of messages of a request that a new head replaces: all, or, if
-// results follow the last reply, those in front of the results.
+// Covers returns the number of messages of a request that a new head replaces: all, or, if results
+// follow the last reply, those up to and including that reply.
 func Covers(q *wire.Request) int {
 	from := Fresh(q, func(digest.Digest) bool { return false })
 	for i := from; i < len(q.Messages) && from > 0; i++ {
@@ -223,10 +223,11 @@ func Replace(q *wire.Request, outputs []Output, texts []string) []byte {
 	return append(out, raw[done:]...)
 }
 
-// Bare returns, as a JSON list, all messages of a request as they came, but without reasoning
-// that follows a rewrite: the provider has bound that reasoning to the rewritten messages, which
-// the list does not have. A reply that has only such reasoning is left out. Set all to remove
-// all reasoning, if the system text or the tools were changed, too.
+// Bare returns, as a JSON list, all messages of a request as they came, but without thinking blocks
+// that follow the first rewrite: the provider has bound that reasoning to the rewritten messages,
+// which the list does not have. A reply that has only such blocks is left out. Set all to remove
+// all thinking blocks, if the system text or the tools were changed, too. Bare is for the dialect
+// Anthropic; it leaves the reasoning items of Responses.
 func Bare(q *wire.Request, b *Book, all bool) []byte {
 	from := len(q.Messages)
 	for i := range q.Messages {

@@ -9,9 +9,9 @@ import (
 )
 
 // Whole returns the body to store for the first n messages of a request. It puts in rewrites of the
-// kind [Message] and the hidden messages of replies. It uses no heads, leaves out cache marks and
-// the billing line, and writes a content of a single text block as a string. So the bodies of all
-// calls of a conversation begin with the same bytes.
+// kind [Message] and the hidden messages of replies. It uses no heads, and leaves out cache marks
+// and the billing line. Except in the dialect Responses, it writes a content of a single text block
+// as a string. So the messages of all calls of a conversation begin with the same bytes.
 func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) { return b.whole(q, n, rawjson.NoNode) }
 
 // WholeUnasked returns the body to store for a request that ends in a prompt for a summary. The

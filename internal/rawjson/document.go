@@ -51,7 +51,8 @@ const (
 // A Rule is the reason for which a [Document] refuses valid JSON.
 type Rule string
 
-// The rules of a [Document]. Every [Reader] applies RuleDepth.
+// The rules of a [Document]. RuleKey, RuleTwice and RuleMembers hold for the objects whose members
+// are nodes; RuleUnicode holds for all strings. Every [Reader] applies RuleDepth.
 const (
 	RuleDepth   Rule = "depth"   // values are nested more than MaxDepth levels deep
 	RuleSize    Rule = "size"    // the text is larger than 1 GiB
@@ -252,8 +253,10 @@ func (d *Document) Span(n Node) Span {
 	return Span{Start: int(d.nodes[n].start), End: int(d.nodes[n].end)}
 }
 
-// Children yields the members of an object or the elements of a list, in their order. It
-// yields none for values below the levels that Read looks into.
+// Children yields the members of an object or the elements of a list, in their order. It yields
+// none for values below the levels that Read looks into, nor for those of another kind than the
+// level has: for an object among the members of the whole object, such as metadata, or for a list
+// in a list.
 func (d *Document) Children(n Node) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		if d.nodes[n].last == NoNode {

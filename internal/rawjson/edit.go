@@ -44,8 +44,8 @@ func (d *Document) Insert(n Node, text []byte) {
 	}
 }
 
-// Append adds a text at the end of a list or an object, in the form that Insert takes. For
-// other values, and below the levels that Read looks into, it does nothing.
+// Append adds a text at the end of a list or an object whose children are nodes, in the form that
+// Insert takes. For all other values it does nothing, see [Document.Children].
 func (d *Document) Append(n Node, text []byte) {
 	if d.nodes[n].entered {
 		d.edit(n, appended, text)
@@ -85,10 +85,10 @@ func (d *Document) each(n Node, kind editKind, do func(text []byte)) {
 	}
 }
 
-// Segments returns the changed text in pieces: parts of the original text,
-// and texts of the changes. All bytes outside the changes stay, except commas beside
-// dropped values. The segments are valid until the next Segments or
-// Read. A net.Buffers of them writes and reads them without a copy.
+// Segments returns the changed text in pieces: parts of the original text, and texts of the
+// changes. All bytes outside the changes stay, except the commas and the whitespace beside dropped
+// values. The segments are valid until the next Segments or Read. A net.Buffers of them writes and
+// reads them without a copy.
 func (d *Document) Segments() [][]byte {
 	d.out, d.done = d.out[:0], 0
 	d.write(Root)

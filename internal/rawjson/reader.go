@@ -91,7 +91,8 @@ func (r *Reader) Reset(data []byte) {
 	}
 }
 
-// Lossy reports whether a string read so far was not valid Unicode.
+// Lossy reports whether a string or key read so far was not valid Unicode. Strings that were
+// skipped do not count.
 func (r *Reader) Lossy() bool { return r.lossy }
 
 // Offset returns the position of the next value.
@@ -100,7 +101,8 @@ func (r *Reader) Offset() int {
 	return r.pos
 }
 
-// Position returns the offset after the last value read.
+// Position returns the offset up to which the Reader has read: the end of the last value, or the
+// end of the whitespace behind it if Kind, Offset or End looked at what follows.
 func (r *Reader) Position() int { return r.pos }
 
 // Of returns the bytes of a span of the text.
@@ -238,7 +240,8 @@ func (r *Reader) Elements() ([]Span, error) {
 }
 
 // At goes to an earlier offset, calls the function read, and goes back. That function must read one
-// value at the offset. In errors the path of the value ends with key.
+// value at the offset. In errors the path of the value ends with key. After an error At does not go
+// back.
 func (r *Reader) At(offset int, key string, read func() error) error {
 	pos := r.pos
 	r.pos = offset

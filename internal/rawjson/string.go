@@ -293,7 +293,8 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// Valid reports whether data is one JSON value that a Reader accepts.
+// Valid reports whether data is one JSON value that [Reader.Skip] accepts. Objects in it may have a
+// key twice.
 func Valid(data []byte) bool {
 	r := NewReader(data)
 	_, err := r.Skip()

@@ -22,7 +22,7 @@ func get(raw []byte, path ...string) []byte {
 	return raw
 }
 
-// members returns the members of a JSON object, or nil if raw is no object.
+// members returns the members of a JSON object, or nil if raw is no object or has a key twice.
 func members(raw []byte) []rawjson.Member {
 	r := rawjson.NewReader(raw)
 	if len(raw) == 0 || r.Kind() != rawjson.Object {
@@ -73,8 +73,10 @@ func number(raw []byte) int {
 	return n
 }
 
-// with sets one member of the JSON object raw: it replaces the value of the member with the
-// given key, or adds the member at the end. If value is nil, it removes the member.
+// with sets one member of the JSON object raw: it replaces the value of the member with the given
+// key, or adds the member at the end. If value is nil, it removes the member. The whitespace
+// between members is lost. If raw is no object, or has a key twice, the result has only the new
+// member.
 func with(raw []byte, key string, value []byte) []byte {
 	out := []byte("{")
 	put := func(member []byte) {

@@ -50,8 +50,10 @@ func (r *Round) Waits() bool {
 // back to the provider unchanged.
 var ErrUnknown = errors.New("weave: the answer has a part of an unknown kind")
 
-// Messages returns the messages for the next round, after a reply that waits: the reply, as the
-// provider sent it, and the results of its calls, in order. It fails with [ErrUnknown].
+// Messages returns the messages for the next round, after a reply that waits: the reply and the
+// results of its calls, in order. results has one text for each of r.Calls. The reply has all
+// blocks or items of the provider's; a reply of Chat Completions that came as a stream has only its
+// text and its calls. Messages fails with [ErrUnknown].
 func (r *Round) Messages(results []string) ([][]byte, error) {
 	if r.unsure {
 		return nil, ErrUnknown
@@ -201,7 +203,8 @@ func (w *Weaver) Feed(p []byte) (out []byte, err error) {
 }
 
 // Rest reads the rest of a stream that has ended: an event without the empty line after it. It
-// returns the bytes for the client.
+// returns the bytes for the client, as they came. A chat stream that has a finish reason counts as
+// complete, also without [DONE].
 func (w *Weaver) Rest() (out []byte) {
 	if rest := w.split.rest(); len(rest) > 0 && !w.over {
 		e := parse(rest)
@@ -286,8 +289,8 @@ func (out *Reply) tail(r *Round, results []string) {
 	}
 }
 
-// without returns a round without the calls of the proxy's tool and without thinking at its
-// end.
+// without returns a round without the calls of the proxy's tool and without thinking at its end. Of
+// a reply of Chat Completions only the text is left, without the client's calls, too.
 func (r *Round) without() *Round {
 	c := &Round{dialect: r.dialect, Own: r.Own, text: r.text}
 	for i, b := range r.blocks {

@@ -164,8 +164,8 @@ func (e *events) typed(raw []byte) {
 	}
 }
 
-// end notes that the current event ends the answer. If e.plain was set, some of its bytes may
-// have passed already.
+// end notes that the current event ends the answer. If e.plain was set, its bytes before e.at may
+// have passed already; then only the rest of the event is held back.
 func (e *events) end() {
 	if e.plain {
 		e.begin, e.plain, e.torn = e.at, false, true

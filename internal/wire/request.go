@@ -100,13 +100,9 @@ type Message struct {
 // A Header gives the values of a request's headers. An http.Header is a Header.
 type Header interface{ Get(key string) string }
 
-// Read reads a request of a dialect from its headers, which may be nil, and from its body doc.
-// It keeps doc. If two requests of a dialect have equal chains at index i, their first i+1
-// messages are the same.
-//
-// Read hashes the whole body. If q was used before for a request with at least as many
-// messages, Read allocates memory only for names. It fails with [ErrForm] if the body is no
-// request of the dialect.
+// Read reads a request of a dialect from its headers, which may be nil, and from its body doc. It
+// keeps doc. If two requests of a dialect have equal chains at index i, their first i+1 messages
+// are the same, apart from what [Message.Identity] leaves out.
 func (q *Request) Read(dialect Dialect, kind Kind, header Header, doc *rawjson.Document) error {
 	messages, sum := q.Messages[:0], q.sum
 	*q = Request{Dialect: dialect, Kind: kind, Doc: doc, Messages: messages, sum: sum}
@@ -138,7 +134,7 @@ func (q *Request) Read(dialect Dialect, kind Kind, header Header, doc *rawjson.D
 }
 
 // fields reads the members of the body except the messages. It fails with ErrForm if the list of
-// messages is missing or has another type.
+// messages has another type, or is missing although the provider stores no part of the history.
 func (q *Request) fields() error {
 	d := q.Doc
 	var model, prompt rawjson.Node

@@ -45,8 +45,9 @@ func (s *scanner) reset() {
 	*s = scanner{dialect: s.dialect, got: s.got, open: s.open[:0], path: s.path[:0], ends: s.ends[:0], value: s.value[:0]}
 }
 
-// feed reads the next piece up to the end of the JSON text, and returns how many bytes of the
-// piece it read. It never finds the end of a text that is only a number.
+// feed reads the next piece up to the end of the JSON text, and returns how many bytes of the piece
+// it read. It finds the end of a text that is only a number or a word not before the byte that
+// follows.
 func (s *scanner) feed(p []byte) int {
 	for i := 0; i < len(p); i++ {
 		if s.whole || s.bad {

@@ -15,7 +15,8 @@ type lastSent struct {
 	chain digest.Digest // of the messages
 }
 
-// maxSingleSegments is the number of last messages that get a segment each if no earlier call is known.
+// maxSingleSegments is the largest number of messages that get a segment each if no earlier call is
+// known. Of more messages, the last maxSingleSegments-1 do, and all others share one.
 const maxSingleSegments = 32
 
 // account sets c.sealed to the account of the body that is sent in place of the request.

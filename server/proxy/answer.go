@@ -150,8 +150,9 @@ func (h *heldBody) cut(last []byte) {
 	h.pass, h.err = h.passed+int64(len(h.back)), errUnrecorded
 }
 
-// finish records the outcome of the call at the first time it is called. It reports whether the
-// client may get the end of the answer.
+// finish records the outcome of the call at the first time it is called, and reports whether the
+// client may get the end of the answer. Later calls do nothing and return true, whatever the first
+// one returned. It does nothing for requests that are no calls.
 func (c *call) finish(out *outcome) (mayEnd bool) {
 	mayEnd = true
 	if !c.model {

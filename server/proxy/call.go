@@ -129,8 +129,9 @@ func (c *call) serve(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 	p.reverse.ServeHTTP(w, r)
 }
 
-// count passes on a request to count tokens. With a manager, it asks the provider to count the
-// body that would be sent.
+// count passes on a request to count tokens. With a manager, it asks the provider to count the body
+// that would be sent if no new rewrite were made. If the client leaves before its body was read, it
+// panics with http.ErrAbortHandler.
 func (c *call) count(w http.ResponseWriter, r *http.Request) {
 	if c.proxy.opts.Manager == nil {
 		c.proxy.reverse.ServeHTTP(w, r)

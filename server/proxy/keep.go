@@ -84,8 +84,9 @@ func wholeOf(b *epoch.Book, req *wire.Request) ([]byte, error) {
 	return b.Whole(req, len(req.Messages))
 }
 
-// importable reports whether a request is to be imported: it has more than one message that is not
-// a system message. A single message is a side question.
+// importable reports whether a request is to be imported: it is a call that continues a
+// conversation, with its whole history, and has more than one message that is not a system message,
+// without the client's prompt for a summary. A single message is a side question.
 func importable(req *wire.Request) bool {
 	if req.Side || req.Remote || req.Kind != wire.KindCall {
 		return false

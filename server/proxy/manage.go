@@ -81,7 +81,9 @@ type Epochs struct {
 	status  EpochStatus
 }
 
-// EpochStatus has counts of what [Epochs] did since its start.
+// EpochStatus has counts of what [Epochs] did since its start. Changed also counts requests to
+// count tokens and bodies that came too late to be sent; Shrunk also counts results whose pointer
+// could not be stored, so that they went as they came.
 type EpochStatus struct {
 	Threads  int `json:"threads"`  // conversations in memory
 	Calls    int `json:"calls"`    // calls of Prepare
@@ -282,7 +284,8 @@ func (m *Epochs) rules(model string) *economy.Rules {
 }
 
 // isLong reports whether a request asks for a cache lifetime of an hour. A text that quotes the
-// setting is no match, because its quotation marks are escaped.
+// setting is no match, because its quotation marks are escaped; the input of a call or the schema
+// of a tool that has the same member is one.
 func isLong(q *wire.Request) bool {
 	body := q.Doc.Raw(rawjson.Root)
 	return bytes.Contains(body, []byte(`"ttl":"1h"`)) || bytes.Contains(body, []byte(`"ttl": "1h"`))

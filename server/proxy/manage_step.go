@@ -95,8 +95,8 @@ func (m *Epochs) pointer(ctx context.Context, t *thread, q *wire.Request, o *epo
 	return res.Pointer, nil
 }
 
-// mostRecent is the most bytes of recent messages that are given to Stash, which selects the
-// lines of a pointer by them.
+// mostRecent is the number of bytes at which no further message is given to Stash, which selects
+// the lines of a pointer by them. The last message may exceed it.
 const mostRecent = 512 << 10
 
 // recent returns a request body with the first message of q and with the messages before the

@@ -195,8 +195,8 @@ func (m *Epochs) named(name string) *thread {
 	return nil
 }
 
-// settle stores the owed rewrites of a thread, in order. Until the store has them all, no new
-// rewrite is made.
+// settle stores the owed rewrites of a thread, in order. A call that begins while some are owed
+// makes no new rewrites; the call that came to owe them may still make others.
 func (m *Epochs) settle(ctx context.Context, t *thread) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.o.Limit)
 	defer cancel()

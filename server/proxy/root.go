@@ -27,8 +27,8 @@ const (
 )
 
 // root returns the name under which the conversation was stored before its compaction, for a
-// request that begins with a summary. It returns "" if that is not certain. It asks the
-// Recorder once for each thread.
+// request that begins with a summary. It returns "" if that is not certain. It asks the Recorder
+// once for each thread, and again after an error; it remembers an uncertain answer, too.
 func (p *Proxy) root(ctx context.Context, req *wire.Request, client string) string {
 	k, thread := p.keeper, req.Thread()
 	k.mu.Lock()

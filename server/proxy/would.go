@@ -75,8 +75,8 @@ func NewEstimator(o *EpochOptions) *Estimator {
 	return w
 }
 
-// begin queues a call whose request is parsed and whose intent is recorded. It returns nil if
-// the call is managed, would not be managed anyway, or the queue is full.
+// begin queues a call whose intent is recorded. It returns nil if the call could not be parsed, is
+// managed, would not be managed anyway, or if the queue is full or closed.
 func (w *Estimator) begin(c *call) *estimate {
 	if w == nil || c.parts == nil || c.proxy.opts.Manager != nil && !c.intent.Holdout || unmanagedReason(&c.parts.req) != "" {
 		return nil
