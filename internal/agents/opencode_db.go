@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	engine "modernc.org/sqlite" // the driver, too
@@ -290,7 +291,11 @@ func quoted(s string) []byte {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // a string always encodes
 	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	return bytes.ReplaceAll(bytes.ReplaceAll(out, []byte(`\u2028`), []byte("\u2028")), []byte(`\u2029`), []byte("\u2029"))
+	if !strings.ContainsAny(s, "\u2028\u2029") {
+		return out
+	}
+	// An escaped backslash counts as a whole, so that a text about such an escape stays as it is.
+	return []byte(strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(out)))
 }
 
 // openCodeMessages writes the messages of a session with their parts, in the order in which

@@ -283,3 +283,24 @@ func TestDatabasesOfOpenCode(t *testing.T) {
 		}
 	}
 }
+
+// Texts of a session are written as JavaScript writes them, also those that look like escapes.
+func TestTextsOfOpenCode(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           `""`,
+		"a <b> & \"c\"\n\b\x01":      `"a <b> & \"c\"\n\b\u0001"`,
+		"a line\u2028 and\u2029 two": "\"a line\u2028 and\u2029 two\"",
+		`JSON writes \u2028`:         `"JSON writes \\u2028"`,
+		`as \\u2029`:                 `"as \\\\u2029"`,
+		"both: \\u2028, \\\u2028":    "\"both: \\\\u2028, \\\\\u2028\"",
+	} {
+		got := quoted(text)
+		if string(got) != want {
+			t.Errorf("%q is %s, want %s", text, got, want)
+		}
+		var back string
+		if err := json.Unmarshal(got, &back); err != nil || back != text {
+			t.Errorf("%s is read as %q, %v, want %q", got, back, err, text)
+		}
+	}
+}

@@ -206,6 +206,37 @@ func TestProjectIsNotTheUser(t *testing.T) {
 	}
 }
 
+// A project reached by a link may name folders that do not exist yet, but none behind a link that
+// leads out of it.
+func TestFoldersBehindLinks(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ok   bool
+	}{
+		{"docs", true},
+		{"docs/to/come", true},
+		{".", true},
+		{"out/to/come", false},
+		{"../docs", false},
+	} {
+		w := newWorld(t, "", "sources.files = ['"+tt.name+"']\n", "")
+		project := filepath.Dir(w.dir)
+		link := filepath.Join(filepath.Dir(project), "link")
+		if err := errors.Join(os.Symlink(project, link), os.Symlink(filepath.Dir(project), filepath.Join(project, "out"))); err != nil {
+			if os.Getenv("CARREL_CI") != "" {
+				t.Fatal(err)
+			}
+			t.Skip("no links here: ", err)
+		}
+		for _, dir := range []string{project, link} {
+			w.dir = dir
+			if _, err := Load(w.sources(nil)); (err == nil) != tt.ok {
+				t.Errorf("%s in %s: %v, want it accepted: %t", tt.name, filepath.Base(dir), err, tt.ok)
+			}
+		}
+	}
+}
+
 // Relative folders start in the folder of the settings file; in a project's file, in the project.
 func TestFolders(t *testing.T) {
 	w := newWorld(t, "", "sources.files = ['docs', '.']\nembed.static = 'model'", "sources.files = ['u', '~/h']\n")

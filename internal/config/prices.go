@@ -46,6 +46,9 @@ func (s *Settings) prices() (*economy.Table, error) {
 		if err != nil {
 			return nil, err
 		}
+		if _, err := table.With(row); err != nil {
+			return nil, v.fail(errors.New("names no model: give the name of one, such as prices.gpt-5.input"))
+		}
 		rows = append(rows, row)
 	}
 	return table.With(rows...)

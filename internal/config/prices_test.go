@@ -46,8 +46,9 @@ func TestPricesThatMakeNoSense(t *testing.T) {
 		{"[prices.x]\ninput = -3\n", ":2:1: prices.x.input: wants dollars for a million tokens"},
 		{"[prices.x]\ninput = 'three'\n", ":2:1: prices.x.input: wants dollars for a million tokens"},
 		{"[prices.x]\nwrites = 3\n", ":2:1: prices.x.writes:"},
+		{"[prices.x]\ninput = 3\noutput = 4\n\n[prices.'[1m]']\ninput = 3\noutput = 4\n", `:6: prices.[1m].input: names no model`},
 	} {
-		if _, err := loadUser(t, tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := loadUser(t, tt.text); err == nil || !is[*FileError](err) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("of %q the error is %v, want %q", tt.text, err, tt.want)
 		}
 	}

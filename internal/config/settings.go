@@ -525,16 +525,22 @@ func (v *Value) place(env Getenv, f *source, name string) (string, error) {
 	return path, err
 }
 
-// inside reports whether path is in dir, with symbolic links resolved.
+// inside reports whether path is in dir, with symbolic links resolved as far as each of them exists.
 func inside(path, dir string) bool {
-	final := func(p string) string {
-		if r, err := filepath.EvalSymlinks(p); err == nil {
-			return r
-		}
-		return filepath.Clean(p)
-	}
-	rel, err := filepath.Rel(final(dir), final(path))
+	rel, err := filepath.Rel(resolved(dir), resolved(path))
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolved returns a path with symbolic links resolved, as far as the path exists.
+func resolved(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(resolved(dir), filepath.Base(path))
 }
 
 // given returns the value of a key from a flag or variable. The setting of colors has two more

@@ -59,13 +59,13 @@ func compress() registrar {
 			if err != nil {
 				return nil, err
 			}
-			res, err := c.Compress(ctx, c.scope, &carrel.CompressRequest{
-				Session: id, Target: carrel.Target{Tokens: token.Count(in.Target)}, Smallest: in.Smallest, Strategy: carrel.Strategy(in.Strategy), Intent: in.Intent, DryRun: in.DryRun,
-			})
+			note, err := c.note(ctx, id, unchanged) // before the write, so that a failure changes nothing
 			if err != nil {
 				return nil, err
 			}
-			note, err := c.note(ctx, id, unchanged)
+			res, err := c.Compress(ctx, c.scope, &carrel.CompressRequest{
+				Session: id, Target: carrel.Target{Tokens: token.Count(in.Target)}, Smallest: in.Smallest, Strategy: carrel.Strategy(in.Strategy), Intent: in.Intent, DryRun: in.DryRun,
+			})
 			if err != nil {
 				return nil, err
 			}

@@ -70,12 +70,12 @@ func discardMessages() registrar {
 			if ask, err := c.confirm(plan, in.Confirm); ask != nil || err != nil {
 				return &reply[discardResult]{ask: ask}, err
 			}
-			req.DryRun = false
-			res, err := c.Discard(ctx, c.scope, req)
+			note, err := c.note(ctx, id, unchanged) // before the write, so that a failure changes nothing
 			if err != nil {
 				return nil, err
 			}
-			note, err := c.note(ctx, id, unchanged)
+			req.DryRun = false
+			res, err := c.Discard(ctx, c.scope, req)
 			if err != nil {
 				return nil, err
 			}

@@ -1,11 +1,14 @@
 package mcp_test
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/server/mcp"
@@ -142,5 +145,35 @@ func TestDescriptionsSayWhatChanges(t *testing.T) {
 	}
 	if n != 2 {
 		t.Errorf("%d tools change what Carrel holds", n)
+	}
+}
+
+// A callless store fails when it is asked for calls.
+type callless struct{ store.Store }
+
+func (callless) Calls(context.Context, governance.Scope, store.CallFilter) iter.Seq2[*store.Call, error] {
+	return func(yield func(*store.Call, error) bool) { yield(nil, store.ErrBusy) }
+}
+
+// A tool that fails because the calls cannot be read has not changed the window, so that the
+// model can try again.
+func TestAFailureChangesNothing(t *testing.T) {
+	s := stores.New(t)
+	e := newEngine(t, s)
+	session := load(t, e, scope, "lamp.json", lampChat().bytes(t))
+	sound := connect(t, mcp.New(whole(e), &mcp.Options{Now: now, Own: in(session)}), nil)
+	failing := connect(t, mcp.New(whole(newEngine(t, callless{s})), &mcp.Options{Now: now, Own: in(session)}), nil)
+	before := messages(t, sound)
+	for _, tt := range []struct {
+		tool string
+		args m
+	}{
+		{"discard_messages", m{"short_ids": before.reads()[:2]}},
+		{"compress", m{"target": 3000}},
+	} {
+		refused(t, failing, tt.tool, tt.args)
+		if after := messages(t, sound); after.Total != before.Total {
+			t.Errorf("%s failed and took the window from %d to %d tokens", tt.tool, before.Total, after.Total)
+		}
 	}
 }

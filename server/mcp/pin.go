@@ -65,7 +65,7 @@ func (c *call) pin(ctx context.Context, in *pinArgs) (*reply[pinResult], error) 
 			out.Changed = append(out.Changed, id.Short())
 		}
 	case errors.Is(err, store.ErrNotFound) && len(in.IDs) == 1:
-		a, artifactErr := c.PinArtifact(ctx, c.scope, &carrel.PinArtifactRequest{ID: in.IDs[0], Pinned: !in.Unpin})
+		a, changed, artifactErr := c.pinArtifact(ctx, in.IDs[0], !in.Unpin)
 		if errors.Is(artifactErr, store.ErrNotFound) {
 			return nil, err
 		}
@@ -73,6 +73,9 @@ func (c *call) pin(ctx context.Context, in *pinArgs) (*reply[pinResult], error) 
 			return nil, artifactErr
 		}
 		out.IDs = append(out.IDs, string(a.ID))
+		if changed {
+			out.Changed = append(out.Changed, string(a.ID))
+		}
 	default:
 		return nil, err
 	}
@@ -81,4 +84,18 @@ func (c *call) pin(ctx context.Context, in *pinArgs) (*reply[pinResult], error) 
 		word = "unpinned"
 	}
 	return &reply[pinResult]{text: []string{fmt.Sprintf("%s  %s", strings.Join(out.IDs, " "), word)}, out: out}, nil
+}
+
+// pinArtifact pins or unpins an artifact. It reports whether that changed the pin.
+func (c *call) pinArtifact(ctx context.Context, id string, pinned bool) (a *carrel.Artifact, changed bool, err error) {
+	before, err := c.Get(ctx, c.scope, &carrel.GetRequest{ID: id, Info: true})
+	if err != nil && !errors.Is(err, carrel.ErrGone) {
+		return nil, false, err
+	}
+	// Of an artifact that is gone, the error below says that it cannot be pinned.
+	a, err = c.PinArtifact(ctx, c.scope, &carrel.PinArtifactRequest{ID: id, Pinned: pinned})
+	if err != nil {
+		return nil, false, err
+	}
+	return a, before == nil || before.Artifact.Pinned != pinned, nil
 }

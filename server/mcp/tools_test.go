@@ -312,7 +312,19 @@ func TestPinKeepsAnArtifactInEveryContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done(t, d.ClientSession, "pin", m{"ids": []string{string(arts[0].ID)}}, nil)
+	id := string(arts[0].ID)
+	for _, step := range []struct {
+		unpin, changed bool
+	}{{true, false}, {false, true}, {false, false}, {true, true}, {false, true}} {
+		var p struct {
+			Pinned       bool
+			IDs, Changed []string
+		}
+		done(t, d.ClientSession, "pin", m{"ids": []string{id}, "unpin": step.unpin}, &p)
+		if p.Pinned == step.unpin || !slices.Equal(p.IDs, []string{id}) || slices.Equal(p.Changed, []string{id}) != step.changed || len(p.Changed) > 1 {
+			t.Errorf("unpin %t: %+v, want it changed: %t", step.unpin, p, step.changed)
+		}
+	}
 	var a struct {
 		Used []struct{ ID string }
 		Left map[string]int

@@ -18,6 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/demo"
+	"github.com/carrel-dev/carrel/store"
 )
 
 func newDoctor(j *job.Job) *cobra.Command {
@@ -155,20 +156,39 @@ func (d *doctor) store(ctx context.Context) doctorCheck {
 	if err != nil {
 		return doctorCheck{"store", stateFail, err.Error(), elsewhere}
 	}
+	unmade := doctorCheck{Name: "store", State: stateOK, Detail: path + ": it will be made when it is needed"}
 	if !config.Exists(path) {
-		return doctorCheck{Name: "store", State: stateOK, Detail: path + ": it will be made when it is needed"}
+		return unmade
 	}
-	st, err := s.Open(ctx, path, false)
-	if err == nil {
-		err = errors.Join(st.Ready(ctx), st.Close())
-	}
-	if err != nil && config.IsAddress(path) {
+	switch err := ready(ctx, s, path); {
+	case err == nil:
+		return doctorCheck{Name: "store", State: stateOK, Detail: path}
+	case config.IsAddress(path) && errors.Is(err, store.ErrNotFound):
+		return unmade
+	case errors.Is(err, store.ErrUnreadable): // it says itself what to do, such as to migrate the store
+		return doctorCheck{Name: "store", State: stateFail, Detail: err.Error()}
+	case config.IsAddress(path):
 		return doctorCheck{"store", stateFail, err.Error(), elsewhere}
-	}
-	if err != nil {
+	default:
 		return doctorCheck{"store", stateFail, fmt.Sprintf("%s: %v", path, err), "carrel store check says more; carrel store restore puts a backup in its place"}
 	}
-	return doctorCheck{Name: "store", State: stateOK, Detail: path}
+}
+
+// ready returns an error if a store cannot be used. It opens the store for writing only after it
+// has opened it for reading, which fails if opening it for writing would migrate or create it.
+func ready(ctx context.Context, s *config.Settings, place string) error {
+	reading, err := s.OpenReading(ctx, place)
+	if err != nil {
+		return err
+	}
+	if err := reading.Close(); err != nil {
+		return err
+	}
+	st, err := s.Open(ctx, place, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(st.Ready(ctx), st.Close())
 }
 
 // writable returns an error if a file cannot be written, or created with its missing folders.

@@ -1,6 +1,9 @@
 package admin
 
 import (
+	"bytes"
+	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +13,8 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
+	"github.com/carrel-dev/carrel/internal/test/postgres"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // fakeProgram writes a shell script and returns its path.
@@ -124,6 +129,54 @@ func TestDoctorOpensTheStore(t *testing.T) {
 	path = d.j.Dir
 	if c := d.store(t.Context()); c.State != stateFail || !strings.Contains(c.Detail, "is a folder") || !strings.HasPrefix(c.Advice, "choose another place") {
 		t.Errorf("a folder: %+v", c)
+	}
+}
+
+// The doctor leaves a store as it is: it migrates none of an earlier Carrel, and makes no tables.
+func TestDoctorKeepsTheStore(t *testing.T) {
+	d, _ := examine(t)
+	path := filepath.Join(d.j.Dir, "old.db")
+	d.j.Getenv = func(name string) string {
+		return map[string]string{"CARREL_STORE": path, "HOME": d.j.Dir}[name]
+	}
+	if err := d.j.With(t.Context(), true, func(*job.Access) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(`DELETE FROM migration WHERE version >= 12; DROP TABLE cell_blob; DROP TABLE loose_blob`)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := d.store(t.Context()); c.State != stateFail || !strings.Contains(c.Detail, "an earlier version of carrel made it") || !strings.Contains(c.Detail, "carrel store migrate") {
+		t.Errorf("an old store: %+v", c)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed, %v", err)
+	}
+
+	path = postgres.New(t)
+	if c := d.store(t.Context()); c.State != stateOK || !strings.Contains(c.Detail, "it will be made when it is needed") {
+		t.Errorf("an empty database: %+v", c)
+	}
+	settings, err := d.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := settings.OpenReading(t.Context(), path); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the database has a store: %v, %v", s, err)
+	}
+	if err := d.j.With(t.Context(), true, func(*job.Access) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if c := d.store(t.Context()); c.State != stateOK || c.Detail != path {
+		t.Errorf("a database with a store: %+v", c)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -242,18 +243,18 @@ func sameJSON(a, b []byte) bool {
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
 		return false
 	}
-	return fmt.Sprint(x) == fmt.Sprint(y)
+	return reflect.DeepEqual(x, y)
 }
 
-// covers reports whether object a has all members of object b. A client that rewrites its
-// settings may add members.
+// covers reports whether object a has all members of object b, with equal values. A client that
+// rewrites its settings may add members.
 func covers(a, b []byte) bool {
 	var x, y map[string]any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
 		return false
 	}
 	for k, v := range y {
-		if fmt.Sprint(x[k]) != fmt.Sprint(v) {
+		if have, ok := x[k]; !ok || !reflect.DeepEqual(have, v) {
 			return false
 		}
 	}

@@ -230,6 +230,12 @@ func TestValuesOfSettings(t *testing.T) {
 		{`{"a":1}`, `{`, false, false},
 		{`{`, `{"a":1}`, false, false},
 		{`[1]`, `[1]`, true, false},
+		{`{"a":["carrel mcp"]}`, `{"a":["carrel","mcp"]}`, false, false},
+		{`{"a":"true"}`, `{"a":true}`, false, false},
+		{`{"a":"1"}`, `{"a":1}`, false, false},
+		{`{"a":1.0}`, `{"a":1}`, true, true},
+		{`{}`, `{"a":null}`, false, false},
+		{`{"a":{"b":[null]}}`, `{"a":{"b":[null]}}`, true, true},
 	} {
 		if got := sameJSON([]byte(tt.a), []byte(tt.b)); got != tt.same {
 			t.Errorf("sameJSON(%s, %s) = %v", tt.a, tt.b, got)

@@ -180,7 +180,8 @@ func move(from, to string, replace bool) error {
 	return os.Rename(from, to)
 }
 
-// Within reports whether path is dir or below it.
+// Within reports whether path is dir or below it. It compares the names as they are, and ignores
+// only a separator at the end of dir.
 func Within(path, dir string) bool {
 	if len(dir) > 1 && (dir[len(dir)-1] == '/' || dir[len(dir)-1] == '\\') {
 		dir = dir[:len(dir)-1]
@@ -188,5 +189,5 @@ func Within(path, dir string) bool {
 	if len(path) < len(dir) || path[:len(dir)] != dir {
 		return false
 	}
-	return len(path) == len(dir) || path[len(dir)] == '/' || path[len(dir)] == '\\'
+	return len(path) == len(dir) || dir == "/" || path[len(dir)] == '/' || path[len(dir)] == '\\'
 }

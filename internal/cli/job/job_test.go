@@ -126,6 +126,10 @@ func TestWithin(t *testing.T) {
 		{"/a/bc", "/a/b", false},
 		{"/a", "/a/b", false},
 		{"", "/a", false},
+		{"/a", "/", true},
+		{"/", "/", true},
+		{"a", "/", false},
+		{"", "/", false},
 		{`C:\a\b`, `C:\a`, true},
 	} {
 		if got := Within(tt.path, tt.dir); got != tt.want {

@@ -39,7 +39,7 @@ func (o *Out) print(d document, text func(p *Page)) error {
 	if o.JSON == "" {
 		p := o.newPage()
 		text(p)
-		_, err := unguarded(o.terminal.Stdout).Write(p.buf.Bytes())
+		_, err := Unguarded(o.terminal.Stdout).Write(p.buf.Bytes())
 		return err
 	}
 	doc, err := o.document(d)

@@ -92,7 +92,7 @@ func (o *Out) NotePage(p *Page) {
 
 // Warn writes a page to standard error.
 func (o *Out) Warn(p *Page) {
-	_, _ = unguarded(o.terminal.Stderr).Write(p.buf.Bytes()) // if standard error fails, nothing can report that
+	_, _ = Unguarded(o.terminal.Stderr).Write(p.buf.Bytes()) // if standard error fails, nothing can report that
 }
 
 // NoteFunc writes a page for people to standard error, unless quiet. It is for reports while

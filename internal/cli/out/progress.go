@@ -74,7 +74,7 @@ func (p *Progress) report(job string, done, total int) {
 	switch p.form {
 	case "bar":
 		p.drawn = true
-		fmt.Fprintf(unguarded(p.env.Stderr), "\r\x1b[K%s %s of %s", job, Thousands(done), Thousands(total))
+		fmt.Fprintf(Unguarded(p.env.Stderr), "\r\x1b[K%s %s of %s", job, Thousands(done), Thousands(total))
 	case "json":
 		fmt.Fprintf(p.env.Stderr, `{"event":"progress","job":%q,"done":%d,"total":%d}`+"\n", job, done, total)
 	default:
@@ -87,7 +87,7 @@ func (p *Progress) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.drawn {
-		fmt.Fprint(unguarded(p.env.Stderr), "\r\x1b[K")
+		fmt.Fprint(Unguarded(p.env.Stderr), "\r\x1b[K")
 		p.drawn = false
 	}
 }

@@ -67,8 +67,9 @@ func (s *screen) Write(text []byte) (int, error) {
 // Guard returns a writer that always escapes control sequences.
 func Guard(w io.Writer) io.Writer { return &screen{w, new(bool)} }
 
-// unguarded returns the writer behind a screen, for text that is already escaped and has colors.
-func unguarded(w io.Writer) io.Writer {
+// Unguarded returns the writer that w writes to if w escapes control sequences, and w otherwise. It
+// is for text that is already escaped and has colors, and for programs that draw on the terminal.
+func Unguarded(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return s.to
 	}

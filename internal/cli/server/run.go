@@ -242,13 +242,20 @@ func (c *child) openCode(anthropic, openAI string) string {
 	return string(data)
 }
 
-// run runs the agent until it ends. It passes signals on to the agent, except interrupts of a
-// terminal, which the agent gets itself.
-func (c *child) run(ctx context.Context, j *job.Job, path, url string) error {
+// command returns the command that starts the agent. The agent gets the streams of this process
+// themselves, so that it sees a terminal and can draw on it.
+func (c *child) command(j *job.Job, path, url string) *exec.Cmd {
 	args, env := c.proxySettings(url)
 	cmd := exec.Command(path, args...) //nolint:noctx // the agent ends by itself
 	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = j.Stdin, j.Stdout, j.Stderr, j.Path("")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = j.Stdin, out.Unguarded(j.Stdout), out.Unguarded(j.Stderr), j.Path("")
+	return cmd
+}
+
+// run runs the agent until it ends. It passes signals on to the agent, except interrupts of a
+// terminal, which the agent gets itself.
+func (c *child) run(ctx context.Context, j *job.Job, path, url string) error {
+	cmd := c.command(j, path, url)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 	"github.com/carrel-dev/carrel/server/proxy"
 )
 
@@ -109,5 +111,41 @@ func TestTrafficIsTold(t *testing.T) {
 		if got := passed(&in); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// An agent on a terminal gets the terminal itself, not a pipe to a writer that escapes what the
+// agent draws.
+func TestAgentsGetTheTerminal(t *testing.T) {
+	file := func(name string) *os.File {
+		f, err := os.Create(filepath.Join(t.TempDir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return f
+	}
+	for _, tt := range []struct {
+		name           string
+		stdout, stderr bool // are terminals
+		raw            bool
+	}{
+		{"a terminal", true, true, false},
+		{"a terminal with --raw", true, true, true},
+		{"a pipe", false, true, false},
+		{"a log", true, false, false},
+		{"no terminal", false, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			env, _, _ := clitest.Env(t)
+			stdout, stderr := file("stdout"), file("stderr")
+			env.Stdout, env.Stderr, env.StdoutTerminal, env.StderrTerminal = stdout, stderr, tt.stdout, tt.stderr
+			j := job.New(env)
+			j.Raw = tt.raw
+			cmd := childOf([]string{"agent"}, environ()).command(j, "agent", "http://127.0.0.1:9")
+			if cmd.Stdout != stdout || cmd.Stderr != stderr {
+				t.Errorf("output to %T and %T, want the files of the terminal", cmd.Stdout, cmd.Stderr)
+			}
+		})
 	}
 }

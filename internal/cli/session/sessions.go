@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,9 @@ func newSessions(j *job.Job) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			infos = ofProject(infos, project)
+			if infos, err = ofProject(j, infos, project); err != nil {
+				return err
+			}
 			if limit > 0 {
 				infos = infos[:min(limit, len(infos))]
 			}
@@ -92,15 +95,20 @@ func baseOf(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
-// ofProject returns the sessions of a working directory and its subdirectories.
-func ofProject(infos []carrel.SessionInfo, project string) []carrel.SessionInfo {
+// ofProject returns the sessions of a working directory and its subdirectories. A relative
+// directory is below that of the job; one of another operating system counts as it is written.
+func ofProject(j *job.Job, infos []carrel.SessionInfo, project string) ([]carrel.SessionInfo, error) {
+	path, err := filepath.Abs(j.Path(project))
+	if err != nil && project != "" {
+		return nil, err
+	}
 	kept := make([]carrel.SessionInfo, 0, len(infos))
 	for i := range infos {
-		if project == "" || job.Within(infos[i].Project, project) {
+		if p := infos[i].Project; project == "" || job.Within(p, path) || job.Within(p, project) {
 			kept = append(kept, infos[i])
 		}
 	}
-	return kept
+	return kept, nil
 }
 
 func newSessionsShow(j *job.Job) *cobra.Command {

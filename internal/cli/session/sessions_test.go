@@ -43,10 +43,15 @@ func TestSessionsAreMarked(t *testing.T) {
 			t.Errorf("baseOf(%q) = %q, want %q", in, got, want)
 		}
 	}
-	infos := []carrel.SessionInfo{{Project: "/a"}, {Project: "/a/b"}, {Project: "/ab"}, {}}
-	for project, want := range map[string]int{"": 4, "/a": 2, "/a/b": 1, "/c": 0} {
-		if got := len(ofProject(infos, project)); got != want {
-			t.Errorf("%d sessions of %q, want %d", got, project, want)
+	infos := []carrel.SessionInfo{{Project: "/a"}, {Project: "/a/b"}, {Project: "/ab"}, {Project: `C:\a\b`}, {}}
+	for project, want := range map[string]int{
+		"": 5, "/a": 2, "/a/b": 1, "/c": 0, "/": 3, "/a/./b/": 1, "/a/b/..": 2, ".": 2, "b": 1, "./b/": 1, "../ab": 1, "..": 3, "c": 0, `C:\a`: 1,
+	} {
+		env, _, _ := clitest.Env(t)
+		env.Dir = "/a"
+		got, err := ofProject(job.New(env), infos, project)
+		if err != nil || len(got) != want {
+			t.Errorf("%d sessions of %q, %v, want %d", len(got), project, err, want)
 		}
 	}
 }
