@@ -35,12 +35,11 @@ type Event struct {
 	ID string // a stream resumes after the event with this id
 }
 
-// Events yields the events of one session as they happen or, if session is
-// empty, those of a scope with its sessions and artifacts. It begins after
-// the event with the id since; if since is empty, it begins now. It ends with
-// an error: that of ctx, or an [ErrUnreachable] when the server stops or the
-// connection is lost; the caller may then continue with the id of the last
-// event.
+// Events yields the events of one session as they happen or, if session is empty, those of a scope
+// with its sessions and artifacts. It begins after the event with the id since; if since is empty,
+// it begins now. Unless the caller breaks off, it ends with an error: that of ctx, an [*Error] if
+// the server refuses the stream, an [ErrReply], or an [ErrUnreachable] when the server stops or the
+// connection is lost; then the caller may continue with the id of the last event.
 func (c *Client) Events(ctx context.Context, scope governance.Scope, session transcript.SessionID, since string) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		err := c.listen(ctx, scope, &api.EventsRequest{Session: session, Since: since}, func(e *Event) bool { return yield(e, nil) })

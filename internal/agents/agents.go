@@ -88,8 +88,10 @@ func dirOf(env Getenv, variable string, below ...string) (string, error) {
 	return filepath.Join(append([]string{h}, below...)...), err
 }
 
-// Files returns the files at path for which session returns true, as sources. It reads subfolders
-// for which folder returns true, and follows a link to a folder only if path itself is the link.
+// Files returns the files at path for which session returns true, as sources. It returns none if
+// path does not exist. It reads subfolders for which folder returns true, and follows a link to a
+// folder only if path itself is the link. It leaves out a compressed file if the uncompressed one
+// is beside it.
 func Files(path string, session func(name string) bool, folder func(name string) bool) ([]Source, error) {
 	var list []Source
 	root, err := filepath.EvalSymlinks(path)

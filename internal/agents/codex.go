@@ -40,7 +40,8 @@ func newest(list []Source) []Source {
 	return slices.DeleteFunc(list, func(s Source) bool { return last[thread(s)] != filepath.Base(s.Name) })
 }
 
-// RolloutOf returns the path of the newest file of a thread in a folder of Codex, or "".
+// RolloutOf returns the path of the newest file of a thread in the folder sessions of home, or "".
+// It does not look into archived_sessions. The file may be compressed.
 func RolloutOf(home, thread string) string {
 	if found := rollouts(filepath.Join(home, "sessions", "*", "*", "*"), thread); len(found) > 0 {
 		return found[len(found)-1]

@@ -130,8 +130,8 @@ func listOpenCode(path string) (list []Source, err error) {
 }
 
 // readOpenCode returns a session in the format of "opencode export". If bound is above 0, it
-// returns about bound bytes of messages at most: the first message, and as many of the newest as
-// fit.
+// returns the first message and as many of the newest as fit in about bound bytes. It always
+// returns the first and the newest message, however large they are.
 func readOpenCode(path, id string, bound int64) ([]byte, error) {
 	var b bytes.Buffer
 	err := tabled(path, func(ctx context.Context, tx *sql.Tx) error {
@@ -244,7 +244,7 @@ func joined(members ...[]byte) []byte {
 	return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}"))
 }
 
-// text returns a text column as JSON, or nil if it is empty.
+// text returns a text column as JSON, or nil if the column has no text. An empty text is "".
 func (r row) text(name string) []byte {
 	s, ok := r[name].(string)
 	if !ok {
@@ -253,7 +253,7 @@ func (r row) text(name string) []byte {
 	return quoted(s)
 }
 
-// json returns a column that is JSON, or nil if it is not.
+// json returns a column that is JSON, or nil if it is not, or is null.
 func (r row) json(name string) []byte {
 	s, ok := r[name].(string)
 	if !ok || !json.Valid([]byte(s)) || s == "null" {
@@ -370,8 +370,9 @@ func extended(b *bytes.Buffer, object string, members ...[]byte) error {
 	return nil
 }
 
-// openCodeWanted returns the ids of the messages of a session in order. If they exceed bound
-// bytes, it returns the first and the newest.
+// openCodeWanted returns the ids of the messages of a session in order. If bound is above 0 and the
+// parts of the messages have more characters, it returns the first message and the newest that fit.
+// The newest message is always among them.
 func openCodeWanted(ctx context.Context, tx *sql.Tx, session string, bound int64) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id`, session)
 	if err != nil {

@@ -53,8 +53,9 @@ type opened struct {
 	io.Closer
 }
 
-// Ends returns the first and the newest messages of a session in an agent's database, at most
-// about most bytes, in the agent's format. It returns false if name names a file.
+// Ends returns the first and the newest messages of a session in an agent's database, in the
+// agent's format. It returns about most bytes, or more if the first and the newest message alone
+// are larger. It returns false if name names a file.
 func Ends(name string, most int64) ([]byte, bool, error) {
 	path, id, ok := place(name)
 	if !ok {

@@ -30,8 +30,8 @@ type Folder struct {
 	Table Table
 }
 
-// Record writes the binding of a client over its former one. If the client is new, Record removes
-// the files of clients that have ended.
+// Record writes the binding of a client over its former one. If only the time differs, it writes
+// nothing. If the client is new, Record removes the files of clients that have ended.
 func (f Folder) Record(b *Binding) error {
 	old, err := f.read(b.Client.PID)
 	if err != nil {

@@ -22,7 +22,8 @@ type Entry struct {
 // A Table returns the entry of a running process. [System] is the table of the system.
 type Table func(pid int) (Entry, bool)
 
-// mostShells is the most shells between a client and a program that it starts.
+// mostShells is how many ancestors of a program are looked at. So at most one shell less may be
+// between a client and a program that it starts.
 const mostShells = 8
 
 // Client returns the client that started a process: its nearest ancestor that is no shell. It

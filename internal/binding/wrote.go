@@ -21,10 +21,10 @@ const (
 	pause = 20 * time.Millisecond
 )
 
-// Wrote returns the path of a transcript if the transcript has the call with the client's id
-// call, and "" otherwise. It waits at most [patience] for a client that has not written the call
-// or created the file yet. The function find returns the path, or "" while the file does not
-// exist.
+// Wrote returns the path of a transcript if the transcript has the call with the client's id call,
+// and "" otherwise, also if ctx is done or call is "". It waits at most [patience] for a client
+// that has not written the call or created the file yet. The function find returns the path, or ""
+// while the file does not exist.
 func Wrote(ctx context.Context, find func() string, call string) (string, error) {
 	if call == "" {
 		return "", nil

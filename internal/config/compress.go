@@ -41,8 +41,8 @@ func (s *Settings) Request(r *carrel.CompressRequest) {
 	}
 }
 
-// Summarize sets the strategy of a request for a summary, if the request names none. It takes the
-// strategy of the settings if this makes a summary, and otherwise the strategy anchored.
+// Summarize sets the strategy of a request for a summary to anchored, if the request names none and
+// that of the settings makes no summary. Otherwise it changes nothing.
 func (s *Settings) Summarize(r *carrel.CompressRequest) {
 	if r.Strategy == "" && !summarizes(s.strategy()) {
 		r.Strategy = carrel.StrategyAnchored

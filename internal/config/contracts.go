@@ -120,10 +120,10 @@ const longest = 120
 var reserved = lazy.Regexp(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
 // contractName returns the file name for a contract, without extension. It is the session id. If
-// the scope is not the default, the scope precedes the id. Names have only lower-case letters,
-// digits, dots, hyphens and underscores, and begin with no dot or hyphen; other characters are
-// escaped with percent signs. So two ids never have the same name, not even on a file system that
-// ignores case. A long name is cut, and ends with a hash.
+// the scope is not the default, the scope and "@" precede the id. Scope and id have only lower-case
+// letters, digits, dots, hyphens and underscores, and begin with no dot or hyphen; other characters
+// are escaped with percent signs. So two ids never have the same name, not even on a file system
+// that ignores case. A long name is cut, and ends with a hash.
 func contractName(scope governance.Scope, id transcript.SessionID) string {
 	name := portable(string(id))
 	if scope != governance.DefaultScope {

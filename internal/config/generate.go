@@ -54,8 +54,9 @@ func (s *Settings) generator(log *slog.Logger) (llm.Generator, error) {
 	}), nil
 }
 
-// Generator returns the generator with its limits, or an [*Error] with the setting because of
-// which there is none.
+// Generator returns the generator with its limits. If the settings permit none, it fails with an
+// [*Error] with the setting. It fails with an [*Error] or a [*FileError] if the URL or the key file
+// cannot be used.
 func (s *Settings) Generator() (llm.Generator, error) {
 	g, err := s.generator(nil)
 	switch {

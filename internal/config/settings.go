@@ -562,8 +562,8 @@ func (k *key) given(src *Sources) (string, Origin) {
 	return "", from
 }
 
-// beside returns the absolute path of a name in a file: "~" is the user's home, and relative
-// names are relative to dir.
+// beside returns the absolute path of a name in a file. A name that begins with "~/" is below the
+// user's home, and other relative names are relative to dir.
 func beside(env Getenv, dir, name string) (string, error) {
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(name), "~/"); ok {
 		h, err := home(env)

@@ -65,9 +65,10 @@ func Exists(place string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Open opens the store at a place. If the file does not exist, Open creates it if create is true;
-// otherwise it returns an empty store in memory, so that commands that only read leave no file.
-// The caller closes the store.
+// Open opens the store at a place for writing, and brings its schema up to date. If the file does
+// not exist, Open creates it if create is true; otherwise it returns an empty store in memory, so
+// that commands that only read leave no file. In a database it creates the tables in any case. The
+// caller closes the store.
 func (s *Settings) Open(ctx context.Context, place string, create bool) (store.Database, error) {
 	if !Exists(place) && !create {
 		return memory.New(), nil

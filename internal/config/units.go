@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Duration is a time span that prints in a readable form, such as "2w" or "36h".
+// A Duration is a time span that prints in a readable form, such as "14d" or "36h".
 type Duration time.Duration
 
 const (
@@ -38,7 +38,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-// String returns the time span in the largest unit that divides it.
+// String returns the time span in days, hours or minutes, the largest of these units that divides
+// it, and otherwise as [time.Duration] prints it.
 func (d Duration) String() string {
 	switch t := time.Duration(d); {
 	case t == 0:

@@ -159,8 +159,9 @@ func (e *EventError) Unwrap() error { return e.Err }
 // ErrLate means that an event was not answered in time.
 var ErrLate = errors.New("the hook had no answer in time")
 
-// Run answers one event. It writes the whole answer to out, or nothing if it returns an error. It
-// returns a panic as an error, and [ErrLate] after Options.Limit.
+// Run answers one event. It writes the answer to out only once it is complete, and nothing if it
+// cannot be made. It returns a panic as an error, and [ErrLate] after Options.Limit or when ctx is
+// done.
 func Run(ctx context.Context, d Dialect, event string, in io.Reader, out io.Writer, o *Options) error {
 	r := &run{d: d, event: event, o: o.complete()}
 	ctx, cancel := context.WithTimeout(ctx, r.o.Limit)

@@ -97,8 +97,9 @@ func (r *run) remember(ctx context.Context, e *Event) (_ []byte, err error) {
 	return []byte("\n\n" + memoryBegins + "\n" + strings.Join(texts, "\n") + memoryEnds), nil
 }
 
-// earlier returns the sessions of the event's project, the last updated first, without the event's
-// own session and without sub-agents.
+// earlier returns the sessions in all that are of the event's project, in the order of all. It
+// leaves out the event's own session, sub-agents, and sessions of more than [mostRecalled] bytes.
+// It returns at most [recalled] sessions.
 func (r *run) earlier(e *Event, all []carrel.SessionInfo) []carrel.SessionInfo {
 	dir := e.project
 	if dir == "" {

@@ -14,7 +14,8 @@ import (
 )
 
 // follow imports the new part of the conversation. If the store has more of it already, that is no
-// error. If the agent waits and the conversation is long, follow does nothing and returns nil.
+// error. If the agent waits, and the conversation is long or in a database, follow does nothing and
+// returns nil.
 func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error) {
 	if e.waited && agents.IsPlace(e.Transcript) {
 		return nil, nil // a database is read as a whole, which is too slow here
@@ -91,7 +92,7 @@ func (r *run) stash(ctx context.Context, e *Event, history [][]byte, text string
 }
 
 // grow imports the conversation of a result, if it is short enough. It takes at most half of the
-// remaining time; if it fails, the pointer is made without it.
+// time of the event; if it fails, the pointer is made without it.
 func (r *run) grow(ctx context.Context, e *Event) {
 	ctx, cancel := context.WithTimeout(ctx, r.o.Limit/2)
 	defer cancel()
@@ -100,8 +101,9 @@ func (r *run) grow(ctx context.Context, e *Event) {
 	}
 }
 
-// history returns the beginning and the end of the conversation of a result, whose words select
-// the lines of the pointer. Their size does not depend on that of the conversation.
+// history returns the beginning and the end of the conversation of a result, whose words select the
+// lines of the pointer. Of a file, their size is bounded; of a database, the first and the newest
+// message are whole. If the conversation cannot be read, history returns nil.
 func (r *run) history(e *Event) [][]byte {
 	if both, is, err := agents.Ends(e.Transcript, historyHead+historyTail); is {
 		if err != nil {

@@ -29,7 +29,8 @@ func (c *call) note(ctx context.Context, id transcript.SessionID, otherwise stri
 	return managed, nil
 }
 
-// sent returns a sentence about the tokens of the client's newest request, or "" if unknown.
+// sent returns a clause about the tokens of the client's newest request. If n is 0, it says that
+// they are not known.
 func sent(n token.Count) string {
 	if n == 0 {
 		return "how much your client sends is not known"

@@ -16,7 +16,7 @@ import (
 // all sessions or none.
 const this = "@this"
 
-// session returns the session that a word names. An empty word means the client's session.
+// session returns the session that a word names. An empty word and @this mean the client's session.
 func (c *call) session(ctx context.Context, word string) (transcript.SessionID, error) {
 	if word != "" && word != this {
 		found, err := c.FindSession(ctx, c.scope, &carrel.WordRequest{Word: word})
@@ -58,8 +58,8 @@ const (
 	mostFirst      = 80
 )
 
-// candidates adds to a refusal the sessions of the scope, the last used first, each with a unique
-// id.
+// candidates adds to a refusal the sessions of the scope, at most [mostCandidates], the last used
+// first, each with a unique id. If they cannot be read, it returns that error instead.
 func (c *call) candidates(ctx context.Context, refusal error) error {
 	all, err := carrel.Items(c.Sessions(ctx, c.scope, &carrel.SessionsRequest{}))
 	if err != nil {

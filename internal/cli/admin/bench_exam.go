@@ -263,7 +263,8 @@ func ratioCell(r ratio.Ratio, person bool) string {
 	return figure(float64(r)/float64(ratio.One), person)
 }
 
-// mustBeEmpty fails if the folder that a flag names contains files, unless force is true.
+// mustBeEmpty fails if the folder that a flag names contains files, or is an agent's folder for
+// sessions. If force is true, it checks nothing.
 func mustBeEmpty(j *job.Job, flag, folder string, force bool) error {
 	if folder == "" || force {
 		return nil

@@ -194,8 +194,8 @@ const (
 	kindOracle   = "oracle"
 )
 
-// methods returns the methods to measure. They report progress over the given number of cases and
-// budgets, and do nothing after ctx is done.
+// methods returns the methods to measure. Except the oracles, they report progress over the given
+// number of cases and budgets, and do nothing after ctx is done.
 func (b *retentionBench) methods(ctx context.Context, cases, budgets int) ([]retention.Method, error) {
 	chosen, err := b.chosen()
 	if err != nil {

@@ -32,8 +32,9 @@ type agentDoctor struct {
 	waits func(j *job.Job, path string) *doctorCheck
 }
 
-// check checks a client: the settings that setup writes, the answers of the programs that the
-// client calls, and the number of sessions. It returns nil if the client is not on this machine.
+// check checks a client: the settings that setup writes, the answer of the program that the client
+// calls for a.event, and the number of sessions. It returns nil if the client is not on this
+// machine, or if its folder is not known.
 func (a *agentDoctor) check(ctx context.Context, d *doctor, c *client) *doctorCheck {
 	homes, err := a.homes(d.j)
 	if err != nil {

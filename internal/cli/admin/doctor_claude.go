@@ -51,7 +51,8 @@ func (d *doctor) claude() (*installed, error) {
 }
 
 // read reads a settings file of Claude Code. It adds the programs of the hooks to the map hooks, by
-// event, and sets the fields of in for the plug-in that the file enables.
+// event, and sets the fields of in for the plug-in that the file enables and for the MCP server
+// that it names.
 func (in *installed) read(path string, hooks map[string]string) error {
 	data, err := readIfThere(path)
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {

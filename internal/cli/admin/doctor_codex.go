@@ -34,9 +34,9 @@ func codexDoctor() *agentDoctor {
 	}
 }
 
-// codexTrusts reports whether the user has reviewed the hooks in a file. If so, Codex's settings
-// contain a hash for each hook. The key of a hash is made of the path of the file, the event and
-// two numbers.
+// codexTrusts reports whether the user has reviewed at least one of the hooks in a file. Codex's
+// settings contain a hash for each reviewed hook. The key of a hash is made of the path of the
+// file, the event and two numbers.
 func codexTrusts(j *job.Job, path string) bool {
 	home, err := agents.CodexHome(j.Getenv)
 	if err != nil {

@@ -20,8 +20,8 @@ func homeOf(j *job.Job, instead string) (string, error) {
 }
 
 // programName returns the name or path by which a client calls this program. It returns the name
-// for the settings of a project, because other people use them too, and if the name on the PATH is
-// this program. Otherwise it returns the path.
+// for the settings of a project, because other people use them too, if the name on the PATH is this
+// program, and if the path is not known. Otherwise it returns the path.
 func programName(scope string) string {
 	self, err := os.Executable()
 	if err != nil || scope == "project" {

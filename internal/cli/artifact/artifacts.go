@@ -175,8 +175,8 @@ func listArtifacts(ctx context.Context, j *job.Job, req *carrel.ArtifactsRequest
 	})
 }
 
-// artifactTable lists artifacts. A terminal gets their age, and the status column only if an
-// artifact is not live.
+// artifactTable lists artifacts. A terminal gets their age, and a pipe the time at which they were
+// created.
 func artifactTable(j *job.Job, p *out.Page, list []carrel.Artifact) *out.Table {
 	t := &out.Table{Head: []string{"id", "type", "status", "tokens", "age", "expires", "title"}}
 	now := j.Clock()()

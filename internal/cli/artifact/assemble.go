@@ -243,8 +243,9 @@ func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 	return out
 }
 
-// traced returns the artifacts that a manifest lists one by one. Artifacts with a score come first,
-// best first, and then those without.
+// traced returns the artifacts that a manifest lists with a tag, best first, and then those that
+// were dead, such as expired ones. It leaves out artifacts that were only looked at in the first
+// pass.
 func traced(ctx context.Context, a *job.Access, id string) ([]scoredLine, error) {
 	sealed, err := carrel.SealedOf(a.Manifest(ctx, a.Scope, &carrel.IDRequest{ID: id}))
 	if err != nil {

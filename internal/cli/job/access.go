@@ -90,7 +90,7 @@ func (j *Job) onFile(ctx context.Context, name string, do func(a *Access, id tra
 }
 
 // EngineOptions returns the options of the engine from the settings, for a command that needs no
-// store.
+// store. Their connections are closed, so the sources and models in them cannot be asked.
 func (j *Job) EngineOptions() (*carrel.Options, error) {
 	settings, err := j.Settings()
 	if err != nil {

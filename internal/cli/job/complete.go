@@ -35,7 +35,8 @@ func AtMost(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// CompleteSession offers the sessions in the store for the first argument.
+// CompleteSession offers @last, @prev and the last used sessions in the store for the first
+// argument.
 func (j *Job) CompleteSession(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return AtMost(1, j.completeSessions)(cmd, args, word)
 }

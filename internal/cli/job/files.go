@@ -132,7 +132,8 @@ func (j *Job) Write(o Output, data []byte) error {
 }
 
 // Place writes a file completely or not at all. A new file is readable by its owner only. An
-// existing file keeps its mode if replace is true; otherwise Place fails with [fs.ErrExist].
+// existing file keeps its mode if replace is true; otherwise Place fails with [fs.ErrExist]. To a
+// device or a pipe it writes directly, whatever replace is.
 func (j *Job) Place(name string, data []byte, replace bool) error {
 	path, mode := j.Path(name), fs.FileMode(0o600)
 	if target, err := filepath.EvalSymlinks(path); err == nil {

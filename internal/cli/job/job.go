@@ -210,7 +210,7 @@ func (j *Job) Clock() func() time.Time {
 	return now
 }
 
-// Logger returns a logger to standard error, or one that discards everything without -v.
+// Logger returns a logger to standard error. It returns nil without -v and CARREL_LOG.
 func (j *Job) Logger() *slog.Logger {
 	level := slog.LevelInfo
 	switch {

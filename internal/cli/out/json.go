@@ -294,7 +294,7 @@ func tidy(err error) error {
 	return errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), ":"))
 }
 
-// fill executes a template on a document and adds a line end.
+// fill executes a template on a document. It adds a line end if there is output without one.
 func fill(text string, doc []byte) ([]byte, error) {
 	t, err := ParseTemplate(text)
 	if err != nil {

@@ -286,7 +286,8 @@ func (p *Page) cell(v any) (text string, number bool) {
 	return Visible(fmt.Sprint(v)), false
 }
 
-// When returns the age of a time for a terminal, and the time itself for a pipe.
+// When returns the age of a time for a terminal. For a pipe, and if t is after now, it returns the
+// time itself.
 func (p *Page) When(t, now time.Time) any {
 	age := now.Sub(t)
 	switch {

@@ -33,8 +33,8 @@ func bindingsOf(j *job.Job) (binding.Folder, error) {
 	return binding.Folder{Path: filepath.Join(dir, "clients"), Table: j.Processes}, err
 }
 
-// bindClient records that the client is in the session of an event, if the client's process is
-// known.
+// bindClient records that the client is in the session of an event. It records nothing if the
+// client's process is not known, or if the event of a fork has the wrong id, see [binding.Forking].
 func bindClient(j *job.Job, e *hook.Event, settings *config.Settings) error {
 	client, ok := clientOf(j)
 	if !ok || e.Format == agents.Claude.Format && binding.Forking(j.Getenv, e.Session) {
@@ -70,9 +70,10 @@ func newOwner(j *job.Job, a *job.Access, readOnly bool) (*owner, error) {
 	return o, nil
 }
 
-// own returns the session that the client is in when it calls a tool. First it imports the part of
-// the session's transcript that is not stored yet. meta is the metadata of the call. A client can
-// change its session while it runs, so own is called for each call.
+// own returns the session whose window the client's model gets when the client calls a tool, see
+// [owner.sending]. First it imports the part of the client's transcript that is not stored yet,
+// unless the server only reads or a hook stores the session in another scope. meta is the metadata
+// of the call. A client can change its session while it runs, so own is called for each call.
 func (o *owner) own(ctx context.Context, meta map[string]any) (transcript.SessionID, error) {
 	b, err := o.bound(ctx, meta)
 	if err != nil {

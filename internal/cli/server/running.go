@@ -109,7 +109,8 @@ func runningServers(j *job.Job) ([]running, error) {
 	return list, nil
 }
 
-// readServer returns the server of a record, or nil if it no longer runs.
+// readServer returns the server of a record. It returns nil if the record cannot be read, or if the
+// server no longer runs; then it removes the record.
 func readServer(file string) (_ *running, err error) {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -294,7 +294,8 @@ func recordOf(ctx context.Context, j *job.Job, a *job.Access, url string, surfac
 	}, nil
 }
 
-// announce records a server for "carrel ps" and prints its address.
+// announce records a server for "carrel ps". With --json it prints the record. It tells the user if
+// the store has no credential.
 func announce(ctx context.Context, j *job.Job, a *job.Access, record *running) (release func() error, err error) {
 	release, err = enlist(j, record)
 	if err != nil {

@@ -60,7 +60,8 @@ Instead of a conversation it takes figures: --used tokens of --window.`,
 	return cmd
 }
 
-// printLevel prints a level, and on a terminal the figures behind it. A high level is no error.
+// printLevel prints a level, and on a terminal the figures behind it. For the levels compress and
+// critical it returns [out.ErrNo], for the exit code 1.
 func printLevel(j *job.Job, res *carrel.TriggerResult) error {
 	err := j.Result("level", res, func(p *out.Page) {
 		p.Line("%s", res.Level)

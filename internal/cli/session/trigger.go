@@ -100,7 +100,8 @@ func (in *gauge) register(cmd *cobra.Command) {
 	f.StringVar(&in.effective, "effective", "", "`tokens` of the effective window; by default those in the settings, or else 80%")
 }
 
-// printTrigger prints whether a pass is due. If no pass is due, that is not an error.
+// printTrigger prints whether a pass is due. If none is due, it returns [out.ErrNo], for the exit
+// code 1.
 func printTrigger(j *job.Job, res *carrel.TriggerResult) error {
 	if j.JSON == "" {
 		for _, r := range res.Reasons {
@@ -117,8 +118,8 @@ func printTrigger(j *job.Job, res *carrel.TriggerResult) error {
 }
 
 // read returns the trigger from settings and flags, the load from the flags, and the size of the
-// context window or 0 if none is given. The load is nil if the flags have no figures; then the
-// command is about a stored session.
+// context window from flags or settings, or 0 if neither gives one. The load is nil if the flags
+// have no figures; then the command is about a stored session.
 func (in *gauge) read(cmd *cobra.Command, j *job.Job) (*pager.Trigger, *pager.Load, token.Count, error) {
 	settings, err := j.Settings()
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// quiet is how long a file must be unchanged before it is imported.
+// quiet is how long nothing must have changed in the watched folders before changed files are
+// imported.
 const quiet = 100 * time.Millisecond
 
 // watch imports files that change under paths until ctx is done, and returns the error of ctx.

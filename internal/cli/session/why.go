@@ -260,7 +260,8 @@ func verdict(r *carrel.WhyResult, d *pager.BlockDecision) string {
 	return words
 }
 
-// coverWords returns in words how many lines of a block a plan kept.
+// coverWords returns in words how much of a block a plan kept, after the rule that kept the block,
+// if any.
 func coverWords(d *pager.BlockDecision) string {
 	kept := "nothing of it kept"
 	switch {
