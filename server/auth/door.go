@@ -192,7 +192,7 @@ func (d *Door) admit(r *http.Request) (status int, err error) {
 		return http.StatusMethodNotAllowed, fmt.Errorf("%w: use one of %s", errMethod, strings.Join(d.methods, ", "))
 	case len(r.RequestURI) > d.maxURL:
 		return http.StatusRequestURITooLong, fmt.Errorf("%w: at most %d bytes are accepted", errURL, d.maxURL)
-	case !d.names.has(r.Host):
+	case !d.names.called(r):
 		return http.StatusMisdirectedRequest, errHost
 	case r.ContentLength > d.maxBody:
 		return http.StatusRequestEntityTooLarge, fmt.Errorf("%w: at most %d bytes are accepted", errBody, d.maxBody)

@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -669,5 +670,54 @@ func TestRates(t *testing.T) {
 	}
 	if got := ask(rm.credential, a, 0); got.status != http.StatusOK {
 		t.Errorf("from another address: %d", got.status)
+	}
+}
+
+// Clients leave the default port out of the header Host: 443 over TLS, and else 80.
+func TestHostWithoutAPort(t *testing.T) {
+	for _, tt := range []struct {
+		opts   auth.DoorOptions
+		host   string
+		secure bool
+		want   int
+	}{
+		{auth.DoorOptions{Listen: "10.0.0.7:443"}, "10.0.0.7", true, http.StatusOK},
+		{auth.DoorOptions{Listen: "10.0.0.7:443"}, "10.0.0.7", false, http.StatusMisdirectedRequest},
+		{auth.DoorOptions{Listen: "10.0.0.7:80"}, "10.0.0.7", false, http.StatusOK},
+		{auth.DoorOptions{Listen: "10.0.0.7:80"}, "10.0.0.7", true, http.StatusMisdirectedRequest},
+		{auth.DoorOptions{Listen: "[fd00::7]:443"}, "[fd00::7]", true, http.StatusOK},
+		{auth.DoorOptions{Listen: "127.0.0.1:443"}, "localhost", true, http.StatusOK},
+		{auth.DoorOptions{Listen: "127.0.0.1:443"}, "localhost", false, http.StatusMisdirectedRequest},
+		{auth.DoorOptions{Listen: "127.0.0.1:7333"}, "localhost", true, http.StatusMisdirectedRequest},
+		{auth.DoorOptions{Listen: "0.0.0.0:443", Hosts: []string{"carrel.example.org"}}, "carrel.example.org", true, http.StatusOK},
+		{auth.DoorOptions{Listen: "0.0.0.0:443", Hosts: []string{"carrel.example.org:443"}}, "carrel.example.org", true, http.StatusOK},
+		{auth.DoorOptions{Listen: "0.0.0.0:443", Hosts: []string{"carrel.example.org:443"}}, "carrel.example.org:443", true, http.StatusOK},
+		{auth.DoorOptions{Listen: "0.0.0.0:443", Hosts: []string{"carrel.example.org:443"}}, "carrel.example.org:80", true, http.StatusMisdirectedRequest},
+		{auth.DoorOptions{Listen: "0.0.0.0:443", Hosts: []string{"carrel.example.org:443"}}, "evil.example", true, http.StatusMisdirectedRequest},
+	} {
+		tt.opts.Open = []string{"/healthz"}
+		door, err := auth.NewDoor(nil, &tt.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		local, err := auth.Local(tt.opts.Listen, tt.opts.Hosts, http.NotFoundHandler())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
+		r.Host = tt.host
+		if tt.secure {
+			r.TLS = &tls.ConnectionState{}
+		}
+		w := httptest.NewRecorder()
+		door.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		if w.Code != tt.want {
+			t.Errorf("%q at %s with %q, TLS %t: %d, want %d", tt.host, tt.opts.Listen, tt.opts.Hosts, tt.secure, w.Code, tt.want)
+		}
+		w = httptest.NewRecorder()
+		local.ServeHTTP(w, r)
+		if (w.Code == http.StatusMisdirectedRequest) != (tt.want == http.StatusMisdirectedRequest) {
+			t.Errorf("%q at %s with %q, TLS %t, no credentials: %d", tt.host, tt.opts.Listen, tt.opts.Hosts, tt.secure, w.Code)
+		}
 	}
 }

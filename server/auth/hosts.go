@@ -83,14 +83,19 @@ func canonical(host string) string {
 	return strings.ToLower(host)
 }
 
-// has reports whether the value of a header Host is a name of the server.
-func (n *names) has(host string) bool {
-	called, ok := parseName(host)
+// called reports whether the header Host of a request is a name of the server. Without a port it
+// means the default one: 443 over TLS, and else 80.
+func (n *names) called(r *http.Request) bool {
+	called, ok := parseName(r.Host)
 	if !ok {
 		return false
 	}
-	if called.port == "" {
-		called.port = "80" // the default port
+	switch {
+	case called.port != "":
+	case r.TLS != nil:
+		called.port = "443"
+	default:
+		called.port = "80"
 	}
 	if loopback(called.host) && (n.port == "" || n.port == called.port) {
 		return true

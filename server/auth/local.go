@@ -19,7 +19,7 @@ func Local(listen string, others []string, next http.Handler) (http.Handler, err
 		switch {
 		case r.Method == http.MethodConnect || !strings.HasPrefix(r.RequestURI, "/"):
 			refuse(w, http.StatusMethodNotAllowed, errMethod)
-		case !names.has(r.Host):
+		case !names.called(r):
 			refuse(w, http.StatusMisdirectedRequest, errHost)
 		case fromPage(r.Header):
 			refuse(w, http.StatusForbidden, errOrigin)
