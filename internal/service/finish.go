@@ -37,8 +37,9 @@ func (s *Service) finishing(ctx context.Context) (stop func()) {
 	}
 }
 
-// finish finishes jobs that other processes have left, in all scopes, and deletes blobs that no cell
-// refers to. It logs what it did, and errors; the next interval tries again.
+// finish finishes jobs that other processes have left, in all scopes, and deletes blobs that no
+// cell refers to. It goes on after an error. It logs what it did, and the last error; the next
+// interval tries again.
 func (s *Service) finish(ctx context.Context) {
 	log := s.opts.Logger
 	if log == nil {

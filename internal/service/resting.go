@@ -9,8 +9,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A resting store calls [auth.Rest] around each write: while a large job waits until its write is
-// durable, another large job of the same actor may begin.
+// A resting store calls [auth.Rest] around Apply and Update: while a large job waits until its
+// write is durable, another large job of the same actor may begin. It does not do so around Record
+// and the methods of [store.Jobs].
 type resting struct{ store.Store }
 
 // Apply implements [store.Sessions].

@@ -244,9 +244,10 @@ func (s *Service) node(ctx context.Context, turns *auth.Turns) *console.ServerSt
 }
 
 // Serve answers the requests on listener l until ctx is done. Then it accepts no new ones, ends
-// streams, and lets running requests finish within Options.Grace. It cancels those that have not
-// finished; each of their jobs is made whole or not at all. It closes the listener, and returns
-// nil if all requests have finished.
+// streams, and lets running requests finish within Options.Grace. After that it cuts off the others
+// and cancels their jobs, except jobs that write: these go on until the process ends or the store
+// is closed. Each write of a job is made whole or not at all. Serve closes the listener, and
+// returns nil if all requests have finished.
 func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	srv := auth.Server(s.handler)
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))

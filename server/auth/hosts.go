@@ -120,9 +120,10 @@ var (
 	errOrigin = errors.New("pages of other sites may not send requests")
 )
 
-// checkOrigin returns errOrigin if a page of another site may have made the request. A request
-// that no page has made has no Origin; a request of a page of this server has the server's
-// origin or an allowed one.
+// checkOrigin returns errOrigin if a page of another site may have made the request. A request that
+// no page has made has no Origin; a request of a page of this server has the server's origin or one
+// in allowed. If the header Sec-Fetch-Site says that the page is of another origin, the request is
+// refused even if that origin is in allowed.
 func checkOrigin(r *http.Request, allowed []string) error {
 	switch site := r.Header.Values("Sec-Fetch-Site"); {
 	case len(site) == 0:

@@ -157,8 +157,10 @@ const (
 )
 
 // failures counts invalid credentials by address. For an address with too many, only credentials
-// that were valid before are checked again. So guessing becomes cheap to refuse, and does not
-// lock out others behind the same address.
+// that were valid before are checked again. So guessing becomes cheap to refuse, and does not lock
+// out others behind the same address whose credentials are known. If maxAddresses addresses have
+// sent invalid credentials, the same holds for all addresses. The memory of valid credentials is
+// emptied when it has maxKnown.
 type failures struct {
 	most int
 	per  time.Duration

@@ -201,9 +201,9 @@ func (rt *route[Req, Res]) fill(r *http.Request, c *call, body []byte, req *Req)
 	return writes, nil
 }
 
-// job waits for its turn and does the job. A job that may write is not canceled when the client
-// disconnects, so that a client that asks again finds it done or refused. The result is nil if
-// the job failed.
+// job waits for its turn and does the job. If the client disconnects during the wait, the job is
+// not done. A job that may write and has begun is not canceled by that, so that a client that asks
+// again finds it done or refused. The result is nil if the job failed.
 func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header, req *Req, writes bool) (*response, *Res) {
 	if err := bound(req); err != nil {
 		return rt.s.refuse(c, err), nil

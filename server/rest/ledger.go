@@ -13,9 +13,9 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// settling is the time, from the beginning of a write, in which the node that makes the write may
-// still record the outcome. Another node that finds the write without an outcome reports it as lost
-// only after this time.
+// settling is how long, from the beginning of a write, another node that finds the write without an
+// outcome asks the client to try again. After this time the other node reports the outcome as lost,
+// even if the node that makes the write still works and records the outcome later.
 const settling = 10 * time.Second
 
 // A ledger finds the writes of all nodes by their idempotency keys, which the nodes record in the

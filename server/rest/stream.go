@@ -87,9 +87,10 @@ func (st *stream) flush() {
 const heartbeat = 15 * time.Second
 
 // stream does a job and streams its progress. The last event has the response, and is named
-// "result" or "problem". Progress that comes faster than the client reads is dropped. The job runs
-// to its end even if the client disconnects. If the caller loses one of the permissions in needs,
-// the stream ends with a problem and sends nothing of the result.
+// "result" or "problem". Progress that comes faster than the client reads is dropped. A job that
+// writes and has begun runs to its end even if the client disconnects; any other job is canceled
+// then. If the caller loses one of the permissions in needs, or that cannot be checked, the stream
+// ends with a problem and sends nothing of the result.
 func (s *server) stream(w http.ResponseWriter, r *http.Request, c *call, needs []governance.Permission, run func(context.Context) *response) {
 	s.metrics.streams.Add(1)
 	st := open(w)

@@ -10,7 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// ofChange returns the permissions that a change needs.
+// ofChange returns the permissions that a change needs whatever the state of the session is. If the
+// stored session has a status, Apply also asks for [governance.Erase].
 func ofChange(c *store.Change) []governance.Permission {
 	if c.Head.Status != "" || c.Erase || len(c.Adopt) > 0 {
 		return []governance.Permission{governance.Write, governance.Erase}

@@ -21,8 +21,9 @@ type requestKey struct {
 	key   string
 }
 
-// claim returns the request in ctx that is of the scope, or nil. It fails with ErrRepeated if another
-// attempt has recorded the request. The caller holds the lock.
+// claim returns the request in ctx if it is of the scope, or nil. It fails with ErrRepeated if
+// another attempt has recorded the request less than store.RequestTime before. The caller holds the
+// lock.
 func (s *database) claim(ctx context.Context, scope governance.Scope) (*store.Request, error) {
 	r := store.RequestFrom(ctx, scope)
 	if r == nil {

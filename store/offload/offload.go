@@ -253,7 +253,9 @@ func (s *offloaded) giveUp(ctx context.Context, scope governance.Scope, keys []s
 	_, _ = s.drop(ctx, scope, keys)
 }
 
-// drop deletes those of the blobs that are loose, and returns how many.
+// drop deletes those of the blobs that are loose, and returns how many. If one cannot be deleted,
+// drop returns 0 and the error; the blobs before it are deleted, and all stay marked as being
+// dropped.
 func (s *offloaded) drop(ctx context.Context, scope governance.Scope, keys []store.BlobKey) (int, error) {
 	keys, err := s.DropBlobs(ctx, scope, keys)
 	if err != nil || len(keys) == 0 {

@@ -128,7 +128,9 @@ func (t *tx) applyIndex(j *change) error {
 }
 
 // extend adds the segment of a change. If several of the last segments have about the same size, it
-// merges them into one.
+// merges them into one, unless one of them is damaged. Otherwise, if the change replaces docs and
+// there are more than goneAtMost dead docs, extend removes the dead docs, and fails if a segment
+// that has one is damaged.
 func (t *tx) extend(j *change, x *index, replaced []int64) error {
 	if len(replaced) > 0 {
 		t.do("index", insertGone, raw(j.scope), replaced)

@@ -38,8 +38,9 @@ type sessionTotal struct {
 	items, blocks, statements, rewrites imprint
 }
 
-// Apply implements [store.Sessions]. Once the writer has begun to write a change, it completes
-// the change even if ctx ends.
+// Apply implements [store.Sessions]. If ctx ends while the writer writes the change, the writer may
+// abandon the change, of which nothing is then written. Apply waits for that, so its result always
+// says whether the change was made.
 func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
 	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, err)

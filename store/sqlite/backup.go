@@ -283,8 +283,8 @@ func verify(ctx context.Context, path, backup string) error {
 }
 
 // retire prepares the store at path, if there is one, for its replacement. It fails with
-// [store.ErrBusy] if the store is open elsewhere. It removes the files -wal and -shm, which SQLite
-// would otherwise apply to the new store.
+// [store.ErrBusy] if the store is open elsewhere, unless the store is so damaged that SQLite cannot
+// tell. It removes the files -wal and -shm, which SQLite would otherwise apply to the new store.
 func retire(ctx context.Context, path string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return removeLogs(path)

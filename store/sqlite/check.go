@@ -38,9 +38,10 @@ func (c *checker) found(err error, scope governance.Scope) error {
 	return err
 }
 
-// Check implements [store.Admin]. It returns problems in this order: the structure of the file,
-// the schema, references, cells, sessions, scopes, calls, credentials, the indexes of words. It
-// compares every record that has an imprint with its imprint, as every read does.
+// Check implements [store.Admin]. It returns problems in this order: the structure of the file, the
+// schema, references, cells, edges, sessions, the index of blocks, scopes, calls, credentials, the
+// index of artifacts. It compares every record that has an imprint with its imprint, as every read
+// does.
 func (s *database) Check(ctx context.Context) (problems []string, err error) {
 	err = s.longView(ctx, func(v view) error {
 		c := &checker{view: v}

@@ -32,7 +32,8 @@ func (w *writer) applyStatus(j *change) error {
 }
 
 // erase deletes the contract, the rewrites and the index entries of a session, if the change
-// demands that. It rewrites each index segment that has words of the session or of replaced docs.
+// demands that. It rewrites each index segment that has words of the session or of replaced docs,
+// and fails with an ErrCorrupt if one of these segments is damaged.
 func (w *writer) erase(j *change) error {
 	if !j.c.Erase {
 		return nil

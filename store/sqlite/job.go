@@ -45,7 +45,8 @@ func scanJob(scope governance.Scope, scan func(dest ...any) error) (*store.Job, 
 	return j, nil
 }
 
-// fence returns ErrTaken if ctx has a job of the scope that another process has taken.
+// fence returns ErrTaken if ctx has a job of the scope that is no longer recorded with its mark:
+// another process has taken the job, or it has ended.
 func (w *writer) fence(ctx context.Context, scope governance.Scope) error {
 	j := store.JobFrom(ctx, scope)
 	if j == nil {
