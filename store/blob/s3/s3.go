@@ -122,7 +122,7 @@ func (p *place) Put(ctx context.Context, key string, body []byte) error {
 	name, err := p.name(ctx, key)
 	if err == nil {
 		_, err = p.send(ctx, http.MethodPut, name, nil, body, 0)
-		err = p.explain(err)
+		err = p.explain(ctx, err)
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (p *place) Get(ctx context.Context, key string, most int64) ([]byte, error)
 		return nil, err
 	}
 	body, err := p.send(ctx, http.MethodGet, name, nil, nil, most)
-	return body, p.explain(err)
+	return body, p.explain(ctx, err)
 }
 
 // rounds is the largest number of times that Drop lists the versions of an object and deletes them.
@@ -151,7 +151,7 @@ func (p *place) Drop(ctx context.Context, key string) error {
 	for range rounds {
 		listed, err := p.versions(ctx, name)
 		if err != nil {
-			return p.explain(err)
+			return p.explain(ctx, err)
 		}
 		if len(listed) > 0 {
 			ids = listed
@@ -161,7 +161,7 @@ func (p *place) Drop(ctx context.Context, key string) error {
 		}
 		for _, id := range ids {
 			if err := p.remove(ctx, name, id); err != nil {
-				return p.explain(err)
+				return p.explain(ctx, err)
 			}
 		}
 		before = ids
@@ -171,7 +171,7 @@ func (p *place) Drop(ctx context.Context, key string) error {
 	case isAnswer(err, http.StatusNotFound):
 		return nil
 	case err != nil:
-		return p.explain(err)
+		return p.explain(ctx, err)
 	}
 	return &blob.TroubleError{
 		Place: p.address, Kind: store.ErrReadOnly, Next: "look whether the bucket has object lock",
@@ -228,5 +228,5 @@ func (p *place) Ready(ctx context.Context) error {
 	if isAnswer(err, http.StatusNotFound) {
 		err = &answerError{Status: http.StatusNotFound, Code: "NoSuchBucket"} // HEAD gets no code
 	}
-	return p.explain(err)
+	return p.explain(ctx, err)
 }

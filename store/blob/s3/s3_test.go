@@ -1,11 +1,14 @@
 package s3_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/blob"
@@ -82,6 +85,7 @@ func TestErrors(t *testing.T) {
 	refuse := func(status int, code string) func(*fake) {
 		return func(f *fake) { f.refuse = func(*http.Request) (int, string) { return status, code } }
 	}
+	late := &http.Transport{DialContext: (&net.Dialer{Deadline: time.Unix(1, 0)}).DialContext} // each dial is too late
 	for _, tt := range []struct {
 		name string
 		set  func(*fake)
@@ -95,6 +99,7 @@ func TestErrors(t *testing.T) {
 		{"a server that is broken", refuse(http.StatusInternalServerError, "Broken"), nil, false, store.ErrUnreachable},
 		{"no such bucket", nil, func(o *s3.Options) { o.Bucket = "other" }, false, store.ErrUnreachable},
 		{"no server", nil, nil, true, store.ErrUnreachable},
+		{"a server that cannot be reached in time", nil, func(o *s3.Options) { o.Transport = late }, false, store.ErrUnreachable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +112,7 @@ func TestErrors(t *testing.T) {
 			for method, err := range map[string]error{
 				"Put": p.Put(t.Context(), "k", []byte("x")), "Get": got, "Drop": p.Drop(t.Context(), "k"), "Ready": p.Ready(t.Context()),
 			} {
-				if !errors.Is(err, tt.want) || errors.Is(err, fs.ErrNotExist) {
+				if !errors.Is(err, tt.want) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("%s: %v, want %v", method, err, tt.want)
 				} else if strings.Contains(err.Error(), secretKey) || strings.Contains(err.Error(), accessKey) {
 					t.Errorf("%s: the error has a key: %v", method, err)
