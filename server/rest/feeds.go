@@ -68,11 +68,11 @@ func (f *sessionFeed) next(ctx context.Context) ([]numberedEvent, error) {
 	return list, nil
 }
 
-// A scopeFeed gives the journals of all sessions of a scope, and the log of the scope. The id of an
-// event is the version of the log, "-" and the time of the newest event sent, in milliseconds. An
-// entry that is written later may have an earlier time, because it has the time at which its job
-// began. Therefore a client that resumes gets the events from [Limits.Job] before the time in the
-// id once more, and has to skip the entries whose ids it knows.
+// A scopeFeed gives the journals of all sessions of a scope, also of removed and purged ones, and
+// the log of the scope. The id of an event is the version of the log, "-" and the time of the newest
+// event sent, in milliseconds. An entry that is written later may have an earlier time, because it
+// has the time at which its job began. Therefore a client that resumes gets the events from
+// [Limits.Job] before the time in the id once more, and has to skip the entries whose ids it knows.
 type scopeFeed struct {
 	engine  *carrel.Engine
 	scope   governance.Scope
@@ -92,7 +92,7 @@ func newScopeFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope,
 			return nil, err
 		}
 	}
-	sessions, err := carrel.Items(e.Sessions(ctx, scope, &carrel.SessionsRequest{}))
+	sessions, err := f.sessions(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -123,14 +123,14 @@ func (f *scopeFeed) resume(since string, slack time.Duration) error {
 	return nil
 }
 
-// recent is the number of sessions that a feed checks first: those that were updated last. If all
-// of these have changed, the feed checks all sessions.
+// recent is the number of sessions in use that a feed checks first: those that were updated last. If
+// all of these have changed, the feed checks all sessions.
 const recent = 256
 
 func (f *scopeFeed) next(ctx context.Context) ([]numberedEvent, error) {
-	changed, err := f.changed(ctx, recent)
-	if len(changed) == recent {
-		changed, err = f.changed(ctx, 0)
+	changed, all, err := f.changed(ctx, recent)
+	if all {
+		changed, _, err = f.changed(ctx, 0)
 	}
 	if err != nil {
 		return nil, err
@@ -154,16 +154,27 @@ func (f *scopeFeed) next(ctx context.Context) ([]numberedEvent, error) {
 	return f.number(appendTimed(list, "", log)), nil
 }
 
-// changed returns the sessions with a newer revision than the known one.
-func (f *scopeFeed) changed(ctx context.Context, limit int) ([]transcript.SessionID, error) {
-	sessions, err := carrel.Items(f.engine.Sessions(ctx, f.scope, &carrel.SessionsRequest{Cursor: carrel.Cursor{Limit: limit}}))
-	var ids []transcript.SessionID
+// changed returns the sessions with a newer revision than the known one, and whether at least limit
+// sessions have one. The limit is for [scopeFeed.sessions].
+func (f *scopeFeed) changed(ctx context.Context, limit int) (ids []transcript.SessionID, full bool, err error) {
+	sessions, err := f.sessions(ctx, limit)
 	for i := range sessions {
 		if s := &sessions[i]; s.Revision > f.known[s.Session] {
 			ids = append(ids, s.Session)
 		}
 	}
-	return ids, err
+	return ids, len(ids) >= limit, err
+}
+
+// sessions returns at most limit sessions in use, those that were updated last, and then all removed
+// and purged ones. A limit of 0 means all. A session that is removed meanwhile may occur twice.
+func (f *scopeFeed) sessions(ctx context.Context, limit int) ([]carrel.SessionInfo, error) {
+	used, err := carrel.Items(f.engine.Sessions(ctx, f.scope, &carrel.SessionsRequest{Cursor: carrel.Cursor{Limit: limit}}))
+	if err != nil {
+		return nil, err
+	}
+	removed, err := carrel.Items(f.engine.RemovedSessions(ctx, f.scope, &carrel.None{}))
+	return slices.Concat(used, removed), err
 }
 
 // A timed is an event with a time for sorting. The time is never before that of an earlier event of

@@ -382,3 +382,50 @@ func TestOverAConnection(t *testing.T) {
 		t.Errorf("a flood of headers: status %d", flood.StatusCode)
 	}
 }
+
+// A removal, a restoration and a purge are events of the scope, and so is what was written just
+// before.
+func TestEventsOfRemovedSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldOf(t, newEngine(t, &carrel.Options{Counter: quarter{}, Now: time.Now}), nil)
+		do := func(name, job string, body any) {
+			if rec := w.ask("POST", "/v1/sessions/"+name+"/"+job, body); rec.Code != http.StatusOK {
+				t.Fatalf("%s: status %d: %s", job, rec.Code, rec.Body)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		do("gone", "messages", appended("one"))
+		do("gone", "remove", map[string]any{})
+		do("old", "messages", appended("one"))
+		for i := range 300 { // more than a feed looks at first
+			do(fmt.Sprintf("other%d", i), "messages", appended("two"))
+		}
+		time.Sleep(time.Hour)
+
+		l := w.listen("/v1/events")
+		synctest.Wait()
+		do("new", "messages", appended("three"))
+		do("new", "remove", map[string]any{})
+		got := l.next(2)
+		if diff := cmp.Diff([]string{"new import", "new remove"}, told(t, got)); diff != "" {
+			t.Errorf("events of a removal (-want +got):\n%s", diff)
+		}
+		do("old", "remove", map[string]any{})
+		do("old", "restore", map[string]any{})
+		if diff := cmp.Diff([]string{"old remove", "old restore"}, told(t, l.next(2))); diff != "" {
+			t.Errorf("events of a restoration (-want +got):\n%s", diff)
+		}
+		do("new", "purge", map[string]any{})
+		if diff := cmp.Diff([]string{"purge", "new purge"}, told(t, l.next(2))); diff != "" {
+			t.Errorf("events of a purge (-want +got):\n%s", diff)
+		}
+		l.close()
+
+		l = w.listen("/v1/events?since=" + got[1].id)
+		want := []string{"new import", "new remove", "old remove", "old restore", "purge", "new purge"}
+		if diff := cmp.Diff(want, told(t, l.next(len(want)))); diff != "" {
+			t.Errorf("resumed (-want +got):\n%s", diff)
+		}
+		l.close()
+	})
+}

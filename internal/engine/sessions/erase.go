@@ -49,7 +49,7 @@ func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id tran
 			return nil, hold.CheckInUse(head)
 		}
 		c := &store.Change{Head: *head}
-		c.Head.Status = to
+		c.Head.Status, c.Head.Updated = to, e.Now()
 		res := &api.SessionRemoval{Session: id, Status: cmp.Or(to, store.StatusLive)}
 		res.Op, err = e.Apply(ctx, scope, head, c, op, struct{}{})
 		return res, err
@@ -179,7 +179,7 @@ func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id 
 		return "", err
 	}
 	c := &store.Change{Head: *head, Erase: true}
-	c.Head.Status, c.Head.Model, c.Head.Summary, c.Head.Window = store.StatusPurged, "", "", 0
+	c.Head.Status, c.Head.Model, c.Head.Summary, c.Head.Window, c.Head.Updated = store.StatusPurged, "", "", 0, e.Now()
 	for b, err := range e.Store.Blocks(ctx, scope, id) {
 		if err != nil {
 			return "", err
@@ -194,24 +194,30 @@ func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id 
 func (e *Sessions) RemovedSessions(ctx context.Context, scope governance.Scope, _ *api.None) (_ *api.List[api.SessionInfo], err error) {
 	defer base.During("list removed sessions", &err)
 
-	list := []api.SessionInfo{}
+	var heads, removed []*store.Head
 	for h, err := range e.Store.Heads(ctx, scope) {
 		if err != nil {
 			return nil, err
 		}
-		if h.Status == "" {
-			continue
+		if h.Status != "" {
+			heads = append(heads, h)
 		}
-		info := hold.SessionInfo(h, &hold.About{})
 		if h.Status == store.StatusTombstoned {
-			switch info, err = e.Info(ctx, scope, h); {
-			case errors.Is(err, api.ErrGone): // purged since the list was read
-				continue
-			case err != nil:
-				return nil, err
-			}
+			removed = append(removed, h)
 		}
-		list = append(list, info)
+	}
+	described, err := e.describe(ctx, scope, removed)
+	if err != nil {
+		return nil, err
+	}
+	list := []api.SessionInfo{}
+	for _, h := range heads {
+		switch {
+		case h.Status != store.StatusTombstoned:
+			list = append(list, hold.SessionInfo(h, &hold.About{}))
+		case len(described) > 0 && described[0].Session == h.ID: // else it was purged since the list was read
+			list, described = append(list, described[0]), described[1:]
+		}
 	}
 	return &api.List[api.SessionInfo]{Items: list}, nil
 }

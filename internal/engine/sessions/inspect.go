@@ -49,6 +49,12 @@ func (e *Sessions) sessions(ctx context.Context, scope governance.Scope, limit i
 			break
 		}
 	}
+	return e.describe(ctx, scope, heads)
+}
+
+// describe returns descriptions of the sessions with the given heads, without those whose
+// description is erased.
+func (e *Sessions) describe(ctx context.Context, scope governance.Scope, heads []*store.Head) ([]api.SessionInfo, error) {
 	ids := make([]store.CellID, len(heads))
 	for i, h := range heads {
 		ids[i] = h.About
