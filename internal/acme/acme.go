@@ -4,6 +4,7 @@ package acme
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,21 +37,22 @@ type Options struct {
 	Now func() time.Time // the clock; it must be set
 
 	// Note is called during a handshake with the error if a certificate cannot be had, with the
-	// same error at most once a minute. A name that is not in Hosts is no error: any client can
-	// ask for one.
+	// same error at most once a minute. It is called at most once a day if the certificate was not
+	// renewed and expires within a week, or within a fifth of its lifetime if that is shorter. A
+	// name that is not in Hosts is no error: any client can ask for one.
 	Note func(error)
 }
 
-// Certificates are got when they are first needed, and renewed 30 days before they expire. The
-// owner of a name proves that with TLS-ALPN-01 (RFC 8737): the authority must reach the listener
-// at port 443 of the name. Who uses Certificates accepts the authority's terms. They are safe for
-// concurrent use.
+// Certificates are got when they are first needed, and renewed 30 days before they expire, or when a
+// third of their lifetime is left if that is later. The owner of a name proves that with TLS-ALPN-01
+// (RFC 8737): the authority must reach the listener at port 443 of the name. Who uses Certificates
+// accepts the authority's terms. They are safe for concurrent use.
 type Certificates struct {
 	options *Options
 	manager autocert.Manager
 
 	mu    sync.Mutex
-	noted map[string]time.Time // errors, and when Note was called with each
+	noted map[string]time.Time // errors, and when Note may be called again with each
 }
 
 // New returns the certificates of the options o, which it keeps. It does not ask the authority: a
@@ -82,21 +84,32 @@ func (c *Certificates) Listen(l net.Listener) net.Listener {
 	settings.MinVersion = tls.VersionTLS12
 	settings.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		cert, err := c.manager.GetCertificate(hello)
-		if err != nil && c.manager.HostPolicy(hello.Context(), hello.ServerName) == nil {
-			c.note(fmt.Errorf("get a certificate for %s: %w", hello.ServerName, err), c.options.Now())
+		switch now := c.options.Now(); {
+		case c.manager.HostPolicy(hello.Context(), hello.ServerName) != nil:
+		case err != nil:
+			c.note(fmt.Errorf("get a certificate for %s: %w", hello.ServerName, err), now, time.Minute)
+		case isLate(cert.Leaf, now):
+			c.note(fmt.Errorf("the certificate for %s was not renewed, and expires at %s: look whether the authority can be reached, and reaches port 443 of the name",
+				hello.ServerName, cert.Leaf.NotAfter.UTC().Format(time.RFC3339)), now, 24*time.Hour)
 		}
 		return cert, err
 	}
 	return tls.NewListener(l, settings)
 }
 
-// note calls Note with an error at the time now, unless it did in the last minute.
-func (c *Certificates) note(err error, now time.Time) {
+// isLate reports whether a certificate should have been renewed long ago. The manager renews it when
+// 30 days or a third of its lifetime are left, and does not tell why that fails.
+func isLate(leaf *x509.Certificate, now time.Time) bool {
+	return leaf != nil && leaf.NotAfter.Sub(now) < min(7*24*time.Hour, leaf.NotAfter.Sub(leaf.NotBefore)/5)
+}
+
+// note calls Note with an error at the time now, and does so only once in the duration every.
+func (c *Certificates) note(err error, now time.Time, every time.Duration) {
 	c.mu.Lock()
-	maps.DeleteFunc(c.noted, func(_ string, at time.Time) bool { return now.Sub(at) >= time.Minute })
+	maps.DeleteFunc(c.noted, func(_ string, again time.Time) bool { return !now.Before(again) })
 	_, known := c.noted[err.Error()]
 	if !known {
-		c.noted[err.Error()] = now
+		c.noted[err.Error()] = now.Add(every)
 	}
 	c.mu.Unlock()
 	if !known {
