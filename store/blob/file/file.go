@@ -20,6 +20,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"github.com/carrel-dev/carrel/store"
@@ -30,14 +31,18 @@ import (
 const part = ".part"
 
 // A place keeps blobs as files in a directory.
-type place struct{ dir string }
+type place struct {
+	dir    string
+	sync   func(dir *os.Root, folder string) error // syncFolder, except in tests
+	synced sync.Map                                // the folders whose names this process has seen on the disk
+}
 
 // New returns the place in a directory, given by an absolute path.
 func New(dir string) (blob.Keeper, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("the directory %q of blobs is not an absolute path", dir)
 	}
-	return &place{filepath.Clean(dir)}, nil
+	return &place{dir: filepath.Clean(dir), sync: syncFolder}, nil
 }
 
 // String implements [blob.Keeper].
@@ -100,7 +105,7 @@ func (p *place) in(ctx context.Context, key string, denied error, f func(dir *os
 func (p *place) Put(ctx context.Context, key string, body []byte) error {
 	return p.in(ctx, key, store.ErrReadOnly, func(dir *os.Root) error {
 		folder := path.Dir(key)
-		if err := makeFolders(dir, folder); err != nil {
+		if err := p.makeFolders(dir, folder); err != nil {
 			return err
 		}
 		err := write(dir, key+part, body)
@@ -111,25 +116,31 @@ func (p *place) Put(ctx context.Context, key string, body []byte) error {
 			_ = dir.Remove(key + part) // the error above tells more, and Drop tries again
 			return err
 		}
-		return syncFolder(dir, folder)
+		return p.sync(dir, folder)
 	})
 }
 
-// makeFolders makes a folder and those above it, and waits until they are on the disk.
-func makeFolders(dir *os.Root, folder string) error {
+// makeFolders makes a folder and those above it, and waits until they are on the disk. That there is
+// a folder does not mean that it is on the disk: another process may have just made it.
+func (p *place) makeFolders(dir *os.Root, folder string) error {
 	if folder == "." {
 		return nil
 	}
-	if _, err := dir.Stat(folder); err == nil {
+	_, err := dir.Stat(folder)
+	if _, synced := p.synced.Load(folder); synced && err == nil {
 		return nil
 	}
-	if err := makeFolders(dir, path.Dir(folder)); err != nil {
+	if err := p.makeFolders(dir, path.Dir(folder)); err != nil {
 		return err
 	}
 	if err := dir.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncFolder(dir, path.Dir(folder))
+	if err := p.sync(dir, path.Dir(folder)); err != nil {
+		return err
+	}
+	p.synced.Store(folder, nil)
+	return nil
 }
 
 // write writes a file and waits until it is on the disk.
@@ -178,7 +189,7 @@ func (p *place) Drop(ctx context.Context, key string) error {
 				return err
 			}
 		}
-		err := syncFolder(dir, path.Dir(key))
+		err := p.sync(dir, path.Dir(key))
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil // there never was such a folder
 		}
