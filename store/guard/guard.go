@@ -117,12 +117,19 @@ func (g *guard) Apply(ctx context.Context, scope governance.Scope, id transcript
 	if err := g.checkActor(scope, &c.Entry); err != nil {
 		return 0, err
 	}
+	seen := store.Revision(0)
 	head, err := g.store.Head(ctx, scope, id)
+	if err == nil {
+		seen = head.Revision
+	}
 	if err == nil && head.Status != "" { // the change may restore the session
 		err = g.may(scope, governance.Erase)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // Apply decides about a missing session
 		return 0, err
+	}
+	if seen < at { // the session may have been removed by the time it is at this revision
+		return 0, fmt.Errorf("session %s: not at revision %d: %w", id, at, store.ErrConflict)
 	}
 	return g.store.Apply(ctx, scope, id, at, c)
 }

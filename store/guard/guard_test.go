@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/store/guard"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/storetest"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 const (
@@ -304,4 +305,41 @@ func fingerprint(t *testing.T, s store.Store) string {
 		t.Fatal(err)
 	}
 	return fmt.Sprint(d)
+}
+
+// A hurried store has another writer, who removes the session right after its head was read.
+type hurried struct{ store.Store }
+
+func (h hurried) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
+	head, err := h.Store.Head(ctx, scope, id)
+	at := store.Revision(0)
+	if err == nil {
+		at = head.Revision
+	}
+	c := &store.Change{Head: store.Head{Status: store.StatusTombstoned}, Entry: store.Entry{ID: "op_remove", Actor: "other"}}
+	if _, err := h.Apply(ctx, scope, id, at, c); err != nil {
+		panic(err)
+	}
+	return head, err
+}
+
+// Who may not erase cannot restore a session that is removed between the look of the guard and the
+// change.
+func TestASessionThatIsRemovedMeanwhile(t *testing.T) {
+	for at := range store.Revision(2) { // of the session that the guard sees, if it sees one
+		s := memory.New()
+		if at > 0 {
+			if _, err := s.Apply(t.Context(), scope, "s", 0, &store.Change{Entry: store.Entry{ID: "op_1", Actor: actor}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g := granted(hurried{s}, governance.Read, governance.Write)
+		if _, err := g.Apply(t.Context(), scope, "s", at+1, &store.Change{Entry: store.Entry{ID: "op_2", Actor: actor}}); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("a change of revision %d, which nobody has seen: %v, want a conflict", at+1, err)
+		}
+		head, err := s.Head(t.Context(), scope, "s")
+		if err != nil || head.Status != store.StatusTombstoned {
+			t.Errorf("the session is %+v, %v, want it removed", head, err)
+		}
+	}
 }
