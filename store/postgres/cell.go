@@ -135,10 +135,9 @@ func scanCell(rows pgx.Rows) (*cellRow, error) {
 	return r, err
 }
 
-// a body, so the caller may change it." True of the code as it is:) cell returns the cell with an
-// id from rows. No two results share a body. A caller that changes a body must not ask for the same
-// id in rows again. cell fails if the cell is missing, purged or damaged, or if its body is in a
-// blob.
+// cell returns the cell with an id from rows. No two results share a body. A caller that changes a
+// body must not ask for the same id in rows again. cell fails if the cell is missing, purged or
+// damaged, or if its body is in a blob.
 func (s *database) cell(rows map[store.CellID]*cellRow, id store.CellID) (*store.Cell, error) {
 	r := rows[id]
 	if r == nil {
