@@ -85,7 +85,8 @@ func (s *database) Check(ctx context.Context) ([]string, error) {
 	return problems, nil
 }
 
-// checkSchema reports wrong records of migrations, and missing row-level security.
+// checkSchema reports wrong records of migrations, and missing row-level security. It fails if it
+// cannot look at one of them.
 func (s *database) checkSchema(ctx context.Context) (problems []string, err error) {
 	next := 0
 	err = s.transact(ctx, noScope, reading, func(t *tx) error {
@@ -102,11 +103,15 @@ func (s *database) checkSchema(ctx context.Context) (problems []string, err erro
 		}, selectMigrations)
 		return nil
 	})
-	if err == nil && next != len(s.steps) {
+	if err != nil {
+		return nil, err
+	}
+	if next != len(s.steps) {
 		problems = append(problems, fmt.Sprintf("schema: %d migrations are recorded, want %d", next, len(s.steps)))
 	}
-	if unsafe := (*UnsafeError)(nil); errors.As(s.checkWalls(ctx), &unsafe) {
-		problems = append(problems, "schema: "+unsafe.Why)
+	err = s.checkWalls(ctx)
+	if unsafe, is := errors.AsType[*UnsafeError](err); is {
+		return append(problems, "schema: "+unsafe.Why), nil
 	}
 	return problems, err
 }

@@ -286,3 +286,18 @@ func TestTroubles(t *testing.T) {
 		t.Errorf("Ready of a read-only database: %v, want ErrReadOnly", err)
 	}
 }
+
+// A check that cannot look at row-level security fails: it does not pass for one without problems.
+func TestCheckWithoutALookAtTheWalls(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.rewrite = func(statement string) string {
+		if statement == selectWalls {
+			return `SELECT 1/0`
+		}
+		return statement
+	}
+	if problems, err := s.Check(t.Context()); err == nil {
+		t.Errorf("Check without the tables: %q, want an error", problems)
+	}
+}
