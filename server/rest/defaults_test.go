@@ -231,3 +231,32 @@ func TestFeedsBeginWhereTheyEnded(t *testing.T) {
 		}
 	}
 }
+
+// After a panic in a write, the next request with its key makes the write.
+func TestAPanicEndsAWrite(t *testing.T) {
+	rs := newReplays(2, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // so that a request that waits in vain gives up
+	calls := 0
+	d := &deed{
+		do: func(context.Context) (*response, []byte, bool) {
+			if calls++; calls == 1 {
+				panic("a bug")
+			}
+			return &response{}, nil, true
+		},
+		refuse: func(err error) *response {
+			t.Errorf("the request is refused: %v", err)
+			return &response{}
+		},
+	}
+	for range 2 {
+		func() {
+			defer func() { _ = recover() }()
+			rs.once(ctx, writeKey{key: "a"}, digest.Digest{}, time.Now, d)
+		}()
+	}
+	if calls != 2 {
+		t.Errorf("the write was begun %d times, want 2", calls)
+	}
+}

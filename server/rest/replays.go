@@ -120,16 +120,30 @@ func (rs *replays) claim(a writeKey, asking digest.Digest, now time.Time) (k *ke
 	return k, true
 }
 
-// settle makes a write and remembers it. A write that failed has changed nothing and is not
-// remembered, so that a retry makes it.
+// settle makes a write and remembers it. It does not remember a write that failed or panicked, so
+// that a retry makes it. If a write consists of several transactions, those before the failure are
+// made.
 func (rs *replays) settle(ctx context.Context, k *keptWrite, d *deed, now func() time.Time) *response {
-	defer close(k.done)
-	res, outcome, made := d.do(ctx)
+	var (
+		res     *response
+		outcome []byte
+		made    bool
+	)
+	defer func() { // also after a panic
+		rs.remember(k, outcome, made, now)
+		close(k.done)
+	}()
+	res, outcome, made = d.do(ctx)
+	return res
+}
+
+// remember adds the outcome of a write if it was made, and otherwise forgets that it was begun.
+func (rs *replays) remember(k *keptWrite, outcome []byte, made bool, now func() time.Time) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if !made {
 		delete(rs.by, k.writeKey)
-		return res
+		return
 	}
 	if int64(len(outcome)) > rs.maxBytes {
 		outcome = nil
@@ -140,7 +154,6 @@ func (rs *replays) settle(ctx context.Context, k *keptWrite, d *deed, now func()
 	for rs.order.Len() > rs.maxCount || rs.bytes > rs.maxBytes {
 		rs.forget(rs.order.Front().Value.(*keptWrite))
 	}
-	return res
 }
 
 // forget removes a remembered write.
