@@ -473,13 +473,15 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 // Numbered implements [store.Finder].
 func (s *database) Numbered(ctx context.Context, scope governance.Scope, numbers []int64) (refs []store.BlockRef, err error) {
 	err = s.look(ctx, scope, func(sp *space) {
-		refs = make([]store.BlockRef, len(numbers))
+		all := make(map[int64]store.BlockRef)
 		for id, se := range sp.sessions {
 			for block, f := range se.found {
-				if i := slices.Index(numbers, f.number); i >= 0 {
-					refs[i] = store.BlockRef{Session: id, Block: block}
-				}
+				all[f.number] = store.BlockRef{Session: id, Block: block}
 			}
+		}
+		refs = make([]store.BlockRef, len(numbers))
+		for i, number := range numbers {
+			refs[i] = all[number]
 		}
 	})
 	return refs, err

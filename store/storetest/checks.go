@@ -56,6 +56,7 @@ var checks = []check{
 	{"Find returns the blocks whose id begins with a prefix", find},
 	{"Postings has all blocks with one of the words", postingsOfWords},
 	{"Postings counts frequencies and blocks", postingsCount},
+	{"Numbered returns the blocks in order", numberedInOrder},
 	{"an index entry replaces the earlier entry of its block", indexIsReplaced},
 	{"iterators see the database as it was when the iteration began", iteratorsSeeASnapshot},
 	{"iterators may be stopped early", iteratorsStopEarly},
@@ -824,6 +825,31 @@ func postingsCount(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+func numberedInOrder(t *testing.T, s store.Store) {
+	indexed(t, s, "s", map[transcript.BlockID]string{"a": "first", "b": "second"})
+	number := func(word string) int64 {
+		views, err := s.Postings(t.Context(), scope, []string{word})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range views {
+			for place, id := range views[i].IDs {
+				if l := views[i].Lists[0]; l != nil && l.Count(uint32(place)) > 0 { //nolint:gosec // it is small
+					return id
+				}
+			}
+		}
+		t.Fatalf("%q is in no block", word)
+		return 0
+	}
+	a, b := number("first"), number("second")
+	refs, err := s.Numbered(t.Context(), scope, []int64{b, a, 1 << 40, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "blocks of numbers, one of them twice", refs, []store.BlockRef{{Session: "s", Block: "b"}, {Session: "s", Block: "a"}, {}, {Session: "s", Block: "b"}})
 }
 
 func indexIsReplaced(t *testing.T, s store.Store) {
