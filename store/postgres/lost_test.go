@@ -430,3 +430,69 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("Head: %v, want ErrUnreachable", err)
 	}
 }
+
+// If the server does not answer at all, the time of the attempts counts, and not only the pauses
+// between them.
+func TestAServerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempts := make(chan int)
+	go func() {
+		var conns []net.Conn
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				break
+			}
+			conns = append(conns, conn) // and not a word
+		}
+		for _, conn := range conns {
+			_ = conn.Close() // the client is gone
+		}
+		attempts <- len(conns)
+	}()
+	address := "postgres://carrel@" + l.Addr().String() + "/carrel?sslmode=disable&connect_timeout=1"
+	if _, err := Open(t.Context(), address, &Options{Patience: 100 * time.Millisecond}); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("Open: %v, want ErrUnreachable", err)
+	}
+	_ = l.Close() // so that Accept returns
+	if n := <-attempts; n > 2 {
+		t.Errorf("%d attempts of a second each, with a patience of a tenth", n)
+	}
+}
+
+// An attempt to connect ends, also if the address does not say when.
+func TestConnectTimeout(t *testing.T) {
+	t.Parallel()
+	address := postgres.New(t)
+	between := "?"
+	if strings.Contains(address, "?") {
+		between = "&"
+	}
+	steps, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		address  string
+		patience time.Duration
+		want     time.Duration
+	}{
+		{address, 0, 5 * time.Second},
+		{address, time.Second, 5 * time.Second},
+		{address, time.Minute, time.Minute},
+		{address + between + "connect_timeout=7", time.Minute, 7 * time.Second},
+	} {
+		s, err := open(t.Context(), tt.address, &Options{Patience: tt.patience}, steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.pool.Config().ConnConfig.ConnectTimeout; got != tt.want {
+			t.Errorf("patience %v: connections are tried for %v, want %v", tt.patience, got, tt.want)
+		}
+		s.pool.Close()
+	}
+}

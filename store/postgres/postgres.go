@@ -77,14 +77,20 @@ type Options struct {
 	// in the address, or else [DefaultConns].
 	Conns int
 
-	// Patience is how long a write or a read is repeated while other transactions conflict with
-	// it or the server cannot be reached. The default is 5 seconds.
+	// Patience is how long a write or a read is repeated, after it first failed because another
+	// transaction conflicts with it or the server cannot be reached. An attempt that has begun
+	// goes on to its end. If the address has no connect_timeout, an attempt to connect ends after
+	// this time, or after 5 seconds if that is longer. The default is 5 seconds.
 	Patience time.Duration
 
 	// ReadOnly opens an existing store for reading, without changing it: tables are not created,
 	// and a store with an older schema is refused.
 	ReadOnly bool
 }
+
+// defaultPatience is the default of [Options].Patience, and the shortest time after which an attempt
+// to connect is given up, if the address does not say.
+const defaultPatience = 5 * time.Second
 
 // DefaultConns is the default of [Options].Conns.
 const DefaultConns = 16
@@ -95,7 +101,7 @@ func (o *Options) complete() Options {
 		c = *o
 	}
 	if c.Patience <= 0 {
-		c.Patience = 5 * time.Second
+		c.Patience = defaultPatience
 	}
 	return c
 }
@@ -156,6 +162,9 @@ func open(ctx context.Context, address string, opts *Options, steps []migration)
 	}
 	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
 		params["application_name"] = "carrel"
+	}
+	if config.ConnConfig.ConnectTimeout <= 0 {
+		config.ConnConfig.ConnectTimeout = max(o.Patience, defaultPatience)
 	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, s.explain(err)

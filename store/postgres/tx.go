@@ -168,14 +168,17 @@ const (
 
 // transact runs a transaction, for which f adds steps and may flush. It repeats the transaction from
 // its beginning after a conflict with another one or a lost connection, until the patience of the
-// store is over. f must therefore reset its results each time.
+// store is over, which begins with the first of these. f must therefore reset its results each time.
+// If ctx ends while it is unknown whether the transaction was committed, transact returns an error,
+// although the transaction may have been made.
 func (s *database) transact(ctx context.Context, at place, how mode, f func(t *tx) error) error {
 	if how == writing && s.barred != nil {
 		return s.barred
 	}
 	again, mark := false, make([]byte, 16)
-	_, _ = rand.Read(mark) // never fails
-	for waited, pause := time.Duration(0), firstPause; ; waited, pause = waited+pause, min(2*pause, longPause) {
+	_, _ = rand.Read(mark)    // never fails
+	var over <-chan time.Time // receives when the patience is over
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		unknown, err := s.attempt(ctx, at, how, again, mark, f)
 		if err == nil || ctx.Err() != nil && !unknown {
 			return err
@@ -185,12 +188,17 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 		if lost {
 			s.pool.Reset() // the other connections may be lost too
 		}
-		if !lost && !isConflict(err) || waited+pause > s.patience {
+		if !lost && !isConflict(err) {
 			return s.explain(err)
+		}
+		if over == nil {
+			over = time.After(s.patience)
 		}
 		select {
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
+		case <-over:
+			return s.explain(err)
 		case <-time.After(pause):
 		}
 	}
