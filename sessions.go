@@ -23,7 +23,7 @@ func (e *Engine) RemoveSession(ctx context.Context, scope governance.Scope, req 
 	return e.sessions.RemoveSession(ctx, scope, req)
 }
 
-// RestoreSession brings back a removed session unchanged.
+// RestoreSession brings back a removed session. Only its time of update is new.
 func (e *Engine) RestoreSession(ctx context.Context, scope governance.Scope, req *SessionRequest) (*SessionRemoval, error) {
 	return e.sessions.RestoreSession(ctx, scope, req)
 }

@@ -68,11 +68,11 @@ func (f *sessionFeed) next(ctx context.Context) ([]numberedEvent, error) {
 	return list, nil
 }
 
-// A scopeFeed gives the journals of all sessions of a scope, also of removed and purged ones, and the
-// log of the scope. The id of an event is the version of the log, "-" and the time of the newest event sent, in milliseconds. An
-// entry that is written later may have an earlier time, because it has the time at which its job
-// began. Therefore a client that resumes gets the events from [Limits.Job] before the time in the
-// id once more, and has to skip the entries whose ids it knows.
+// A scopeFeed gives the journals of all sessions of a scope, also of removed and purged ones, and
+// the log of the scope. The id of an event is the version of the log, "-" and the time of the newest
+// event sent, in milliseconds. An entry that is written later may have an earlier time, because it
+// has the time at which its job began. Therefore a client that resumes gets the events from
+// [Limits.Job] before the time in the id once more, and has to skip the entries whose ids it knows.
 type scopeFeed struct {
 	engine  *carrel.Engine
 	scope   governance.Scope

@@ -120,8 +120,9 @@ func (rs *replays) claim(a writeKey, asking digest.Digest, now time.Time) (k *ke
 	return k, true
 }
 
-// settle makes a write and remembers it. It does not remember a write that failed or panicked, so that
-// a retry makes it. If a write consists of several transactions, those before the failure are made.
+// settle makes a write and remembers it. It does not remember a write that failed or panicked, so
+// that a retry makes it. If a write consists of several transactions, those before the failure are
+// made.
 func (rs *replays) settle(ctx context.Context, k *keptWrite, d *deed, now func() time.Time) *response {
 	var (
 		res     *response

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Sessions returns a page of the sessions of a scope that are in use, last updated first.
+// Sessions returns a page of the sessions of a scope, last updated first.
 func (e *Sessions) Sessions(ctx context.Context, scope governance.Scope, req *api.SessionsRequest) (_ *api.List[api.SessionInfo], err error) {
 	defer base.During("list sessions", &err)
 	return base.ListPage(&base.Listing[api.SessionInfo, sessionKey]{
@@ -52,8 +52,8 @@ func (e *Sessions) sessions(ctx context.Context, scope governance.Scope, limit i
 	return e.describe(ctx, scope, heads)
 }
 
-// describe returns descriptions of the sessions with the given heads, without those whose description
-// is erased.
+// describe returns descriptions of the sessions with the given heads, without those whose
+// description is erased.
 func (e *Sessions) describe(ctx context.Context, scope governance.Scope, heads []*store.Head) ([]api.SessionInfo, error) {
 	ids := make([]store.CellID, len(heads))
 	for i, h := range heads {
@@ -91,11 +91,10 @@ func (e *Sessions) described(ctx context.Context, scope governance.Scope, heads 
 	return kept, bodies, nil
 }
 
-// Session describes one session, even if it was removed. It fails with a [*hold.RetiredError] if
-// the session was purged.
+// Session describes one session, even if it was removed.
 func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionInfo, err error) {
 	id := req.Session
-	defer base.During("", &err, "session "+string(id))
+	defer base.During("session "+string(id), &err)
 
 	head, err := e.AnyHead(ctx, scope, id)
 	if err == nil && head.Status == store.StatusPurged {
@@ -110,6 +109,6 @@ func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api
 
 // Journal returns the journal of a session after a revision, in order.
 func (e *Sessions) Journal(ctx context.Context, scope governance.Scope, req *api.JournalRequest) (_ *api.List[store.Entry], err error) {
-	defer base.During("journal", &err, "of session "+string(req.Session))
+	defer base.During("journal of session "+string(req.Session), &err)
 	return base.ListPage(base.Entries("journal", scope, []any{req.Session, req.Since}, e.Store.Entries(ctx, scope, req.Session, req.Since)), req.Cursor)
 }

@@ -53,8 +53,8 @@ func isAnswer(err error, statuses ...int) bool {
 }
 
 // explain turns an error of the server or of the connection into one of package store. If ctx has
-// ended, it returns the error as it is. The error itself does not tell that: a timeout of the network
-// is a [context.DeadlineExceeded] too.
+// ended, it returns the error as it is. The error itself does not tell that: a timeout of the
+// network is a [context.DeadlineExceeded] too.
 func (p *place) explain(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
