@@ -300,8 +300,8 @@ func TestAGrownSourceIsMeasured(t *testing.T) {
 		t.Errorf("the context has %d tokens of 4000, %d fetched", n, out.Fetched)
 	}
 	got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: "notes"})
-	if err != nil || got.Artifact.Tokens < 100*small.Tokens {
-		t.Errorf("the artifact has %d tokens, and had %d: %v", got.Artifact.Tokens, small.Tokens, err)
+	if err != nil || got.Tokens < 100*small.Tokens {
+		t.Errorf("the artifact has %d tokens, and had %d: %v", got.Tokens, small.Tokens, err)
 	}
 }
 

@@ -23,6 +23,13 @@ const Never = math.MaxInt
 // that makes it. With T tokens behind the edit, R removed tokens, and the price multiples r of
 // reading and w of writing, the edit costs T·(w−r) once and saves R·r in every call. So it pays
 // after
+//
+//	T/R · (w−r)/r
+//
+// calls, rounded up. If the cache is cold, everything is written again in any case and the edit
+// costs nothing: the result is 0. It is 0 also if nothing is behind the edit, or if writing costs
+// no more than reading. For an edit that removes nothing, or if reading is free, the result is
+// [Never].
 func (r *Rules) Payback(e Edit) int {
 	if e.Removed <= 0 {
 		return Never

@@ -69,7 +69,7 @@ func counted(cmd *cobra.Command, err error) error {
 		return err
 	}
 	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-	for n := len(args) - 1; n >= 0; n-- {
+	for n := range slices.Backward(args) {
 		switch {
 		case cmd.ValidateArgs(args[:n]) != nil:
 		case n == 0:

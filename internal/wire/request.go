@@ -103,6 +103,10 @@ type Header interface{ Get(key string) string }
 // Read reads a request of a dialect from its headers, which may be nil, and from its body doc. It
 // keeps doc. If two requests of a dialect have equal chains at index i, their first i+1 messages
 // are the same, apart from what [Message.Identity] leaves out.
+//
+// Read hashes system, tools and all messages. If q was used before for a request with at least as
+// many messages, Read allocates memory only for names. It fails with [ErrForm] if the body is no
+// request of the dialect.
 func (q *Request) Read(dialect Dialect, kind Kind, header Header, doc *rawjson.Document) error {
 	messages, sum := q.Messages[:0], q.sum
 	*q = Request{Dialect: dialect, Kind: kind, Doc: doc, Messages: messages, sum: sum}

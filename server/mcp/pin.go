@@ -97,5 +97,5 @@ func (c *call) pinArtifact(ctx context.Context, id string, pinned bool) (a *carr
 	if err != nil {
 		return nil, false, err
 	}
-	return a, before == nil || before.Artifact.Pinned != pinned, nil
+	return a, before == nil || before.Pinned != pinned, nil
 }

@@ -239,6 +239,7 @@ func (fl *commitFlags) cause(r assembly.Reason, confidence ratio.Ratio, a *job.A
 		return "the text gives orders to an assistant"
 	case assembly.ReasonHiddenControls:
 		return "the text has invisible characters"
+	case assembly.ReasonNoRoom: // no reason of the gate
 	}
 	return string(r)
 }
