@@ -12,7 +12,7 @@ var ceilings = map[string]int{
 	"lines of code, without tests":             162_960,
 	"lines of tests":                           110_820,
 	"exported names and methods":               2_056,
-	"pairs of places that share six lines":     45,
+	"pairs of places that share six lines":     47,
 	"files of the root package":                12,
 	"lines of its longest file":                450,
 	"functions of more than 80 lines":          0,
