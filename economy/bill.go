@@ -58,7 +58,10 @@ func (c Cause) By() string {
 	return "unknown"
 }
 
-// A Break is a call that could have read more of its prompt from the cache than it did.
+// A Break is a call that read over 1,024 tokens less from the cache than the call whose prompt it
+// continues had left there. Of these tokens, Lost were in the prompt again, and Gone were not. The
+// call whose prompt it continues need not be the previous one: see [Invoice.After]. Idle is the
+// time since that call began, or since it ended if its beginning is not recorded.
 type Break struct {
 	Call  int           `json:"call"`        // index of the call, from 0
 	Cause Cause         `json:"cause"`       // why the call read less

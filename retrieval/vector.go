@@ -115,18 +115,16 @@ const maxDimensions = 1 << 17
 // sum of maxDimensions squares then has 22+22+17 = 61 bits and fits in 63.
 const floatBits = 22
 
-// CosineFloats returns the cosine of the angle between two vectors of an
-// embedder, to the nearest millionth. It is 0 if a vector is zero or the
-// vectors cannot be compared: their lengths differ or exceed 131,072, or a
-// component is not finite.
-//
-// Floating-point sums depend on the processor, so the sums are in integers.
-// Each vector is multiplied by the power of two that brings its largest
-// component into [2²¹, 2²²), which is exact; each component is rounded to an
-// integer, halves away from zero, which is exact by definition; and all that
-// follows is integer arithmetic in 64 and 128 bits. The rounding moves a
-// component by at most 2⁻²² of the largest one, and the cosine by about a
-// millionth at most.
+// CosineFloats returns the cosine of the angle between two vectors of an embedder, in millionths.
+// It is 0 if a vector is zero or the vectors cannot be compared: their lengths differ or exceed
+// 131,072, or a component is not finite. Floating-point sums depend on the processor, so the sums
+// are in integers. Each vector is multiplied by the power of two that brings its largest component
+// into [2²¹, 2²²), which is exact; each component is rounded to an integer, halves away from zero,
+// which is exact by definition; and all that follows is integer arithmetic in 64 and 128 bits,
+// whose result is rounded to the nearest millionth. The rounding of components moves each by at
+// most 2⁻²² of the largest one. It moves the cosine of vectors with n components by at most about
+// √n·2⁻²¹, which is 15 millionths for 1,024 components, but by far less unless one component is
+// much larger than all others.
 func CosineFloats(a, b []float32) ratio.Ratio {
 	if len(a) != len(b) || len(a) > maxDimensions {
 		return 0

@@ -33,7 +33,8 @@ type shownMessage struct {
 	Parts []shownPart `json:"parts"`
 }
 
-// A shownPart is a part of a message: a text, a call or a result.
+// A shownPart is a part of a message. Its kind is text, thinking, call or result. A part of another
+// kind, such as an image, has the type of its block as Kind, and no text.
 type shownPart struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // of the tool

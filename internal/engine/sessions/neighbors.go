@@ -30,8 +30,10 @@ type candidate struct {
 	whole  bool            // the block has every word of the query
 }
 
-// candidates returns the best blocks and their neighbors, best first. Blocks that have every word
-// of the query come before all others. If two blocks are equal, the earlier block comes first.
+// candidates returns the blocks in best and their neighbors in the same session, best first. Blocks
+// in best that have every word of the query come before all others; a neighbor that is not in best
+// does not, even if it has every word. If two blocks are equal, the one that was stored earlier
+// comes first.
 func (s *search) candidates(ctx context.Context, best []retrieval.Best) ([]candidate, error) {
 	all := make(map[int64]*candidate)
 	for i := range best {

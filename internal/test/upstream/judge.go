@@ -321,8 +321,10 @@ func messagesOf(format string, data []byte) ([]byte, *Refusal) {
 	return request, nil
 }
 
-// judgeKept compares an export with its original if both are for the Messages API, or
-// both for the Responses API.
+// judgeKept compares an export with its original if both have the same format, and it is
+// "anthropic", "claudecode" or "responses". It returns the first change that [JudgeKept] or
+// [JudgeKeptResponses] does not allow, or nil. For all other pairs of formats, also for
+// "claudecode" and "anthropic", it returns nil.
 func judgeKept(from string, original []byte, to string, export []byte) *Refusal {
 	if from == to && to == "responses" {
 		return JudgeKeptResponses(original, export)
