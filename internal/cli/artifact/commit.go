@@ -147,7 +147,7 @@ func readVerdict(j *job.Job, file string) (*assembly.Verdict, error) {
 		Expires    time.Time     `json:"expires"`
 	}
 	if err := readStrictly(file, data, &v); err != nil {
-		return nil, err
+		return nil, out.Hinted(err, "carrel commit --help says what a verdict has")
 	}
 	if v.Confidence == nil {
 		return nil, &transcript.SyntaxError{Name: file, Field: "confidence", Text: "the field is missing", Hint: "carrel commit --help"}

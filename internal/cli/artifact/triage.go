@@ -263,7 +263,7 @@ func readStrictly(file string, data []byte, to any) error {
 	}
 	bad := &transcript.SyntaxError{Name: file, Text: strings.TrimPrefix(err.Error(), "json: ")}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at = e.Offset
+		at, bad.Text = e.Offset, "the file is not valid JSON: "+bad.Text
 	}
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		at, bad.Field = e.Offset, e.Field

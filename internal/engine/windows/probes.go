@@ -79,7 +79,7 @@ func (e *Windows) RunProbes(ctx context.Context, scope governance.Scope, req *ap
 // answered lets the generator answer probes from the window.
 func (e *Windows) answered(ctx context.Context, probes []probe.Probe, ev *probe.Evidence, res *api.RunProbesResult) (*probe.Report, error) {
 	if e.Opts.Generator == nil {
-		return nil, fmt.Errorf("%w: no model is set that could answer the probes: set generate.url and generate.ceiling", api.ErrPolicy)
+		return nil, fmt.Errorf("%w: no model is set that could answer the probes: the settings generate.url and generate.ceiling say which one, and how many tokens it may take", api.ErrPolicy)
 	}
 	questions := make([]abstractive.Question, len(probes))
 	for i := range probes {
