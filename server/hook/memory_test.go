@@ -125,7 +125,7 @@ func TestMemoryFailsOpen(t *testing.T) {
 				noted := false
 				o := hook.Options{Memory: 1200, Note: func(error) { noted = true }}
 				if e.hangs != "" {
-					o.Limit = 20 * time.Millisecond
+					o.Limit = 200 * time.Millisecond
 				}
 				if told := begin(t, e, s, o); told != plain || !noted {
 					t.Errorf("%s, %s: told %q, noted %t", s.client, job, told, noted)
