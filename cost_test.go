@@ -103,7 +103,7 @@ func TestCostOfSeveral(t *testing.T) {
 	}
 }
 
-// Of calls that were all managed nothing is said of what managing might have saved.
+// If all calls were managed, there is no estimate of what managing might have cost.
 func TestManagedCallsHaveNoEstimate(t *testing.T) {
 	b := newBookkeeper(t)
 	outcome := carrel.CallOutcome{Usage: carrel.Usage{Input: 9000, Output: 100}}

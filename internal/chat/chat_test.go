@@ -170,7 +170,7 @@ func TestDescribeTitle(t *testing.T) {
 	}
 }
 
-// Whoever gives a file that is no request body, or one without messages, is told what is expected.
+// A file that is no request body, or that has no messages, is refused with what is expected.
 func TestBodiesThatAreNone(t *testing.T) {
 	for in, want := range map[string]string{"3": "no request body: neither an object nor a list of messages", "": "no request body: neither an object nor a list of messages", `{"model":"m"}`: "no list of messages"} {
 		_, err := Messages.Read("x.json", []byte(in), skip, skipMessage)

@@ -527,12 +527,12 @@ func (v *Value) place(env Getenv, f *source, name string) (string, error) {
 
 // inside reports whether path is in dir, with symbolic links resolved as far as each of them exists.
 func inside(path, dir string) bool {
-	rel, err := filepath.Rel(resolved(dir), resolved(path))
+	rel, err := filepath.Rel(Resolved(dir), Resolved(path))
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// resolved returns a path with symbolic links resolved, as far as the path exists.
-func resolved(path string) string {
+// Resolved returns a path with symbolic links resolved, as far as the path exists.
+func Resolved(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
 	}
@@ -540,7 +540,7 @@ func resolved(path string) string {
 	if dir == path {
 		return path
 	}
-	return filepath.Join(resolved(dir), filepath.Base(path))
+	return filepath.Join(Resolved(dir), filepath.Base(path))
 }
 
 // given returns the value of a key from a flag or variable. The setting of colors has two more

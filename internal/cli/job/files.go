@@ -11,6 +11,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
 )
 
 // An Output is the destination of a command's output.
@@ -88,7 +89,7 @@ func (j *Job) Foreign(name string) error {
 			continue
 		}
 		for _, f := range folders {
-			if !Within(resolved(j.Path(name)), resolved(j.Path(f))) {
+			if !Within(config.Resolved(j.Path(name)), config.Resolved(j.Path(f))) {
 				continue
 			}
 			e := &out.Error{Text: name + ": the folder is that of the sessions of " + a.Title + ", where carrel replaces nothing: name a file in another folder", Kind: out.KindRefused}
@@ -99,18 +100,6 @@ func (j *Job) Foreign(name string) error {
 		}
 	}
 	return nil
-}
-
-// resolved returns a path with symbolic links resolved, as far as the path exists.
-func resolved(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
-	}
-	dir := filepath.Dir(path)
-	if dir == path {
-		return path
-	}
-	return filepath.Join(resolved(dir), filepath.Base(path))
 }
 
 // Write writes data to standard output or to a file. It replaces an existing file only if o.Force
