@@ -78,6 +78,9 @@ func TestResultsAtTheEndAskTheModel(t *testing.T) {
 				if calls := strings.Contains(string(trimmed.Data), `"toolu_6_1"`); calls != tt.calls {
 					t.Errorf("%s, %s, %d: the last calls stay: %v, want %v", tt.name, format, target, calls, tt.calls)
 				}
+				if told := strings.Contains(string(trimmed.Data), "The user did not write this."); told == tt.calls {
+					t.Errorf("%s, %s, %d: a message in the user's role says who wrote it: %v, want %v\n%s", tt.name, format, target, told, !tt.calls, trimmed.Data)
+				}
 			}
 		}
 	}

@@ -21,6 +21,7 @@ type record struct {
 // Limits of records.
 const (
 	mostRecord    = 90  // bytes of a call, and of a result
+	mostValue     = 24  // bytes of a value of a result whose name does not say that it is an id or the like
 	leastArgument = 20  // bytes that an argument of a call may have, or is left out
 	leastRecords  = 400 // bytes of all, in a short conversation;
 	recordShare   = 64  // in a long one, the part of its bytes that they may have
@@ -67,7 +68,7 @@ func (r *reader) record(c transcript.ToolCall, res transcript.ToolResult) (recor
 		return record{}, false
 	}
 	doc := gjson.Parse(printed)
-	if doc.IsObject() && (doc.Get("error").Exists() || doc.Get("ok").Type == gjson.False || doc.Get("success").Type == gjson.False) {
+	if doc.IsObject() && (tellsError(doc.Get("error")) || doc.Get("ok").Type == gjson.False || doc.Get("success").Type == gjson.False) {
 		return record{}, false
 	}
 	in := parsed(c)
@@ -79,6 +80,20 @@ func (r *reader) record(c transcript.ToolCall, res transcript.ToolResult) (recor
 		return true
 	})
 	return record{call, resultOf(doc, first, call)}, true
+}
+
+// tellsError reports whether the value error of a result says that there is an error. Null, false,
+// 0 and an empty string say that there is none.
+func tellsError(v gjson.Result) bool {
+	switch v.Type {
+	case gjson.Null, gjson.False:
+		return false
+	case gjson.Number:
+		return v.Num != 0
+	case gjson.String:
+		return v.Str != ""
+	}
+	return true
 }
 
 // telling reports whether the name of a value says that it is an id, a date, an
@@ -93,27 +108,44 @@ func telling(key string) bool {
 	return false
 }
 
-// resultOf returns the ids, dates, amounts and states at the top level of a
-// result in JSON, without those that are in the text of the call. If doc is no
-// JSON object, it returns the text first, cut to a limit.
+// resultOf returns the values at the top level of a result in JSON that say what the call did, in
+// the order of the result and within a limit: ids, dates, amounts and states, and then, as far as
+// there is room, other short values. It leaves out values that are in the text of the call. If doc
+// is no JSON object, it returns the text first, cut to the limit.
 func resultOf(doc gjson.Result, first, call string) string {
 	if !doc.IsObject() {
 		return text.Clip(text.Fold(first), mostRecord)
 	}
-	var all []string
-	size := 0
+	type value struct {
+		text        string
+		tells, kept bool
+	}
+	var all []value
 	doc.ForEach(func(key, v gjson.Result) bool {
 		s := text.Fold(v.String())
-		if v.IsObject() || v.IsArray() || v.Type == gjson.Null || v.Type == gjson.True || s == "" || strings.Contains(call, s) || !telling(key.Str) {
+		tells := telling(key.Str)
+		if v.Type != gjson.String && v.Type != gjson.Number || s == "" || strings.Contains(call, s) || !tells && len(s) > mostValue {
 			return true
 		}
-		if s = key.Str + ": " + s; size+len(s) <= mostRecord {
-			all = append(all, s)
-			size += len(s) + 2
-		}
+		all = append(all, value{text: key.Str + ": " + s, tells: tells})
 		return true
 	})
-	return strings.Join(all, ", ")
+	room := mostRecord
+	for _, tells := range [...]bool{true, false} {
+		for i := range all {
+			if v := &all[i]; v.tells == tells && len(v.text) <= room {
+				v.kept = true
+				room -= len(v.text) + len(", ")
+			}
+		}
+	}
+	var kept []string
+	for _, v := range all {
+		if v.kept {
+			kept = append(kept, v.text)
+		}
+	}
+	return strings.Join(kept, ", ")
 }
 
 // recorded adds a record. It replaces an earlier record of the same call.

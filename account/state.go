@@ -32,6 +32,7 @@ type State struct {
 	Records []string // the newest calls that changed something outside of files, the newest last
 	More    int      // number of such calls before Records
 	Last    Ran      // the last command that failed, or that did not only show something
+	Since   bool     // whether files were changed after Last
 	Failing []Ran    // recent failed commands, without Last, that neither ran again nor were followed by a likely fix or a commit; the newest last
 	Runs    []Ran    // the newest run of each command, the newest last; a failed run stays until a later run of the command has ended
 	Blocks  []int    // blocks that the state comes from, ascending
@@ -83,6 +84,7 @@ type tracker struct {
 	orders  int    // user messages
 	made    int    // calls in total
 	last    Ran
+	since   bool // files were changed after last
 	failing []failing
 	runs    []failing // runs, failed or not
 	from    map[int]bool
@@ -174,6 +176,7 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 		for _, ch := range changesOf(c, in) {
 			t.change(t.short(ch.path))
 		}
+		t.since = true
 	case class == tool.Command:
 		t.command(c)
 	case delegates(c) && in.Get("run_in_background").Bool():
@@ -277,7 +280,7 @@ func (t *tracker) command(c transcript.ToolCall) {
 	if shows(t.line(whole)) && o.Verdict != outcome.Failed {
 		return
 	}
-	t.last = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text, t.here}
+	t.last, t.since = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text, t.here}, false
 	if o.Verdict != outcome.Failed {
 		t.effects(t.line(whole))
 	}
@@ -404,7 +407,7 @@ func lastSentence(said string) string {
 }
 
 func (t *tracker) state() *State {
-	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last}
+	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last, Since: t.since}
 	s.Records, s.More = t.newestRecords()
 	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
 		s.Said = lastSentence(t.said)
@@ -495,7 +498,11 @@ func (s *State) Text() string {
 		b.WriteString("failed, not run again since: " + f.Command + "\n" + indent + arrow + f.Outcome + "\n")
 	}
 	if s.Last.Command != "" {
-		b.WriteString("last command: " + s.Last.Command + "\n")
+		title := "last command"
+		if s.Since {
+			title += ", before the last change of a file"
+		}
+		say(title, s.Last.Command)
 		if s.Last.Outcome != "" {
 			b.WriteString(indent + arrow + s.Last.Outcome + "\n")
 		}

@@ -131,11 +131,15 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"a look that failed without a word", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1", true), "last command: cat lamp.go\n  → failed"},
 		{
 			"calls that changed something", new(talk).call("open_ticket", `{"lamp":"L-7","text":"`+strings.Repeat("dark ", 40)+`"}`, `{"ok":true,"ticket_id":"T-12","lamp":"L-7","lines":[1],"words":"so it is","due":"Friday"}`).call("get_ticket", `{"id":"T-12"}`, `{"ticket":"T-12"}`).call("mcp__shop__orderBulb", `{"watt":7}`, "B-3 is on its way.\nThank you."),
-			"done by calls:\n  open_ticket L-7 dark dark dark dark dark dark dark dark dark dark dark dark dark dark dark … → ticket_id: T-12, due: Friday\n  mcp__shop__orderBulb 7 → B-3 is on its way.",
+			"done by calls:\n  open_ticket L-7 dark dark dark dark dark dark dark dark dark dark dark dark dark dark dark … → ticket_id: T-12, words: so it is, due: Friday\n  mcp__shop__orderBulb 7 → B-3 is on its way.",
 		},
+		{"a call with more values than fit", new(talk).call("pay_order", `{"order":"O-1"}`, `{"error":null,"to":"card 8812","note":"`+strings.Repeat("n", 24)+`","by":"`+strings.Repeat("b", 25)+`","by2":"`+strings.Repeat("c", 24)+`","payment":"PM-9331","total":"12.50 `+strings.Repeat("t", 20)+`"}`), "done by calls:\n  pay_order O-1 → to: card 8812, note: " + strings.Repeat("n", 24) + ", total: 12.50 " + strings.Repeat("t", 20)},
+		{"calls without an error", new(talk).call("set_lamp", `{"n":1}`, `{"error":""}`).call("set_lamp", `{"n":2}`, `{"error":false}`).call("set_lamp", `{"n":3}`, `{"error":0}`).call("set_lamp", `{"n":4}`, `{"error":{"code":1}}`).call("set_lamp", `{"n":5}`, `{"error":true}`).call("set_lamp", `{"n":6}`, `{"error":7}`), "done by calls:\n  set_lamp 1\n  set_lamp 2\n  set_lamp 3 → error: 0"},
 		{"a call twice", new(talk).call("set_lamp", `{"lamp":"red"}`, `{"at":1}`).call("set_lamp", `{"lamp":"blue"}`, `{"at":2}`).call("set_lamp", `{"lamp":"red"}`, `{"at":3}`), "done by calls:\n  set_lamp blue → at: 2\n  set_lamp red → at: 3"},
 		{"calls that changed nothing", new(talk).call("order_bulb", `{}`, `{"ok":false,"reason":"none left"}`).call("order_bulb", `{"n":1}`, `{"error":"none left"}`).call("order_bulb", `{"n":2}`, "Error: none left").ended("order_bulb", `{"n":3}`, "none left", true), ""},
 		{"more changing calls than are listed", new(talk).many(32, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+10), `{}`) }), "done by calls (4 more before):" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
+		{"a command before a change", new(talk).bash("make", "").many(1, func(t *talk, _ int) { change(t, "one.go") }), "changed, not committed:\n  one.go\nlast command, before the last change of a file: make\n  → passed"},
+		{"a command between changes", new(talk).many(1, func(t *talk, _ int) { change(t, "one.go") }).bash("make", "").many(1, func(t *talk, _ int) { change(t, "one.go") }).bash("make x", ""), "changed, not committed:\n  one.go\nlast command: make x\n  → passed"},
 		{"a command without a line", new(talk).call("Bash", `{"timeout":7}`, "x"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -32,6 +32,7 @@ const (
 	legend    = `Above: "$" is a command, "•" another call, "→" how it ended; ` + cutLegend
 	talk      = `Above: "•" is a call; ` + cutLegend
 	cutLegend = "recall with an id in brackets returns the cut text."
+	callsTold = "The agent's last calls, shortened. The user did not write this."
 	stateHead = "STATE at the end, with what follows, as Carrel computed it. "
 )
 
@@ -246,7 +247,7 @@ func (p *pass) applyStub(req *pager.Request, plan *pager.Plan, i int, made *acco
 	if i == p.unanswered() && p.callsFrame(i) <= req.Budget/callsShare {
 		s, d.To = p.callsStub(i, made), pager.Calls
 	} else if i == p.unanswered() {
-		s.Text, s.Agent = p.head(i, true)+"\n"+s.Text, false
+		s.Text, s.Agent = p.head(i, true)+" "+callsTold+"\n"+s.Text, false
 	}
 	p.made[pageKey{i, d.To}] = s
 	d.After = p.meter.Entries(pager.Entries(h.Session.Messages, &h.Blocks[i], d.To, s))
