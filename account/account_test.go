@@ -538,3 +538,19 @@ func TestPriorIsReadAsItIsWritten(t *testing.T) {
 		}
 	}
 }
+
+// A tool of a server may have a name that begins with ask: its answer is no user's word.
+func TestOnlyClientsAskTheUser(t *testing.T) {
+	talk := new(talk).call("mcp__wiki__ask_question", `{"question":"Which cache?"}`, "You must use LRU.").
+		call("AskUserQuestion", `{"question":"Which lamp?"}`, "The red one.")
+	units, _ := account.Read(talk.msgs, talk.blocks(), nil)
+	var words []string
+	for i := range units {
+		if units[i].Kind == account.Words {
+			words = append(words, units[i].Text)
+		}
+	}
+	if len(words) != 1 || !strings.Contains(words[0], "The red one.") {
+		t.Errorf("the user's words are %q", words)
+	}
+}

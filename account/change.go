@@ -26,8 +26,15 @@ func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	changes := changesOf(c, in)
 	words := []string{bullet + c.Name}
 	for i := range changes {
-		if p := r.short(changes[i].path); i == 0 || p != r.short(changes[i-1].path) {
+		ch := &changes[i]
+		if p := r.short(ch.path); i == 0 || p != r.short(changes[i-1].path) {
 			words = append(words, p)
+		}
+		switch {
+		case ch.from != "":
+			words = append(words, "(from "+r.short(ch.from)+")")
+		case ch.gone && ch.path != tool.Path(c):
+			words = append(words, "(deleted)")
 		}
 	}
 	if len(changes) == 0 {
@@ -51,10 +58,12 @@ func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	}
 }
 
-// A change is a replacement of a part of a file or of a whole file.
+// A change is a replacement of a part of a file or of a whole file, or its end.
 type change struct {
 	path, old, now string
 	whole          bool
+	gone           bool   // the file was deleted
+	from           string // the file's path before, if it was moved
 }
 
 // A version is the text of a file when it was last read or written whole, and
@@ -86,10 +95,16 @@ func (v *version) text() string {
 
 // note records a change of a file.
 func (r *reader) note(ch *change) {
+	if v := r.versions[ch.from]; ch.from != "" && v != nil {
+		delete(r.versions, ch.from)
+		r.versions[ch.path] = v
+	}
 	switch v := r.versions[ch.path]; {
+	case ch.gone:
+		delete(r.versions, ch.path)
 	case ch.whole:
 		r.versions[ch.path] = &version{read: ch.now}
-	case v == nil:
+	case v == nil || ch.old == "" && ch.now == "":
 	case ch.old == "" || len(v.since) == mostSince:
 		delete(r.versions, ch.path)
 	default:
@@ -105,7 +120,7 @@ func changesOf(c transcript.ToolCall, in gjson.Result) []change {
 	var all []change
 	patches := func(s string) bool {
 		for _, p := range shell.Patches(s) {
-			all = append(all, change{path: p.Path, old: p.Old, now: p.New})
+			all = append(all, change{path: p.Path, old: p.Old, now: p.New, gone: p.Act == shell.Delete, from: p.From})
 		}
 		return len(all) > 0
 	}
@@ -118,6 +133,9 @@ func changesOf(c transcript.ToolCall, in gjson.Result) []change {
 			return all
 		}
 	}
+	if ch, ok := moved(c, in); ok {
+		return []change{ch}
+	}
 	edits := in.Get("edits").Array()
 	if len(edits) == 0 {
 		edits = []gjson.Result{in}
@@ -129,14 +147,31 @@ func changesOf(c transcript.ToolCall, in gjson.Result) []change {
 			now: field(e, "new_string", "new_str", "replace", "new_text", "newText", "new_content", "newString", "replacement",
 				"new_source", "insert_text", "text", "code"),
 		}
-		if ch.now == "" {
-			ch.now, ch.whole = field(e, "content", "contents", "file_text"), ch.old == ""
+		if ch.now == "" && ch.old == "" {
+			for _, key := range [...]string{"content", "contents", "file_text"} {
+				if v := e.Get(key); v.Type == gjson.String && !ch.whole {
+					ch.now, ch.whole = v.Str, true
+				}
+			}
 		}
-		if ch.old != "" || ch.now != "" {
+		if ch.old != "" || ch.now != "" || ch.whole {
 			all = append(all, ch)
 		}
 	}
 	return all
+}
+
+// moved returns the change of a call whose tool deletes or moves a file, by its name.
+func moved(c transcript.ToolCall, in gjson.Result) (change, bool) {
+	name := tool.Fold(c.Name)
+	switch {
+	case strings.HasPrefix(name, "delete") || strings.HasPrefix(name, "remove"):
+		return change{path: tool.Path(c), gone: true}, tool.Path(c) != ""
+	case strings.HasPrefix(name, "move") || strings.HasPrefix(name, "rename"):
+		ch := change{path: field(in, "destination", "to", "new_path", "newPath", "target"), from: field(in, "source", "from", "old_path", "oldPath")}
+		return ch, ch.path != "" && ch.from != ""
+	}
+	return change{}, false
 }
 
 // field returns the first of the named fields that is a nonempty text.

@@ -261,6 +261,7 @@ func TestCommandsAreCutInTheMiddle(t *testing.T) {
 	r := &reader{root: "/w/p/x/"}
 	for line, want := range map[string]string{
 		" cd /w/p/x && make ": "make", "cd /w/p/x; make": "make", "cd /w/p/x/y && make": "cd y && make", "cat /w/p/x/a.go": "cat a.go", "make": "make",
+		"cat /backup/w/p/x/a.go s/w/p/x/b.go": "cat /backup/w/p/x/a.go s/w/p/x/b.go", "scp h:/w/p/x/a.go /w/p/x/b.go": "scp h:/w/p/x/a.go b.go", "x '/w/p/x/a' --of=/w/p/x/b </w/p/x/c": "x 'a' --of=b <c",
 	} {
 		if got := r.inProject(line); got != want {
 			t.Errorf("%q is %q in the project, want %q", line, got, want)

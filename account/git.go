@@ -2,6 +2,7 @@ package account
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -25,6 +26,9 @@ type Place struct {
 func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 	if o.Commit == nil && o.Verdict != outcome.Failed {
 		o.Commit = quietCommit(line, t.line(line), output)
+	}
+	if o.Verdict != outcome.Failed || o.Commit != nil {
+		t.stage(t.line(line))
 	}
 	merge := o.Commit == nil && o.Verdict != outcome.Failed
 	if merge {
@@ -58,10 +62,61 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 		}
 		t.failing = nil
 		if !merge { // a merge keeps other changes
-			t.loose = nil
+			t.committed(dir)
 		}
 	}
 	p.Pushed = p.Pushed || o.Pushed
+}
+
+// stage records the paths that the git commands of a line choose for the next commit.
+func (t *tracker) stage(l *shell.Line) {
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		verb, args := c.Verb()
+		if c.Name != "git" || c.Inner {
+			continue
+		}
+		var paths []string
+		switch at := slices.Index(args, "--"); {
+		case verb == "add" || verb == "stage":
+			if paths = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") }); len(paths) == 0 {
+				paths = []string{"."}
+			}
+		case verb == "commit" && at >= 0:
+			paths = args[at+1:]
+		case verb == "commit" && slices.ContainsFunc(args, allChanges):
+			paths = []string{"."}
+		}
+		for _, p := range paths {
+			switch {
+			case strings.ContainsAny(p, "$`:"): // only the shell or git knows
+				p = "."
+			case !path.IsAbs(p):
+				p = path.Join(c.Dir, p)
+			}
+			t.staged = append(t.staged, t.short(p))
+		}
+	}
+}
+
+// allChanges reports whether an option of git commit is -a, perhaps among others: -am.
+func allChanges(option string) bool {
+	letters, ok := strings.CutPrefix(option, "-")
+	return option == "--all" || ok && !strings.HasPrefix(letters, "-") && strings.Contains(letters, "a")
+}
+
+// committed takes the files of a commit in a working tree off the list of those that no commit has:
+// the ones that git was told to commit or, if no line told it, all.
+func (t *tracker) committed(dir string) {
+	outside := path.IsAbs(dir) || strings.HasPrefix(dir, "..")
+	t.loose = slices.DeleteFunc(t.loose, func(f string) bool {
+		switch {
+		case outside && !covers(dir, f), !outside && t.root != "" && !covers(".", f):
+			return false
+		}
+		return len(t.staged) == 0 || slices.ContainsFunc(t.staged, func(s string) bool { return s == "." || covers(s, f) })
+	})
+	t.staged = nil
 }
 
 // whereGit returns the directory of the last git command in l, or "" for the

@@ -253,8 +253,11 @@ func said(res transcript.ToolResult) string {
 
 // asks reports whether a call asks the user a question.
 func asks(c transcript.ToolCall) bool {
-	name := tool.Fold(c.Name)
-	return strings.HasPrefix(name, "ask") || name == "requestuserinput"
+	switch tool.Fold(c.Name) {
+	case "ask", "askhuman", "askuser", "askuserquestion", "askquestion", "askfollowupquestion", "requestuserinput":
+		return !strings.HasPrefix(c.Name, "mcp__")
+	}
+	return false
 }
 
 // question adds a question to the user and the user's answer.
@@ -474,10 +477,24 @@ func rootOf(msgs []transcript.Message) string {
 	return best
 }
 
-// short returns a text with the project's paths relative to its folder.
+// short returns a text with the project's paths relative to its folder. The folder's name inside of
+// another path stays: src/app/x with the folder /app.
 func (r *reader) short(s string) string {
-	if r.root == "" {
+	if r.root == "" || !strings.Contains(s, r.root) {
 		return s
 	}
-	return strings.ReplaceAll(s, r.root, "")
+	var b strings.Builder
+	for from := 0; ; {
+		n := strings.Index(s[from:], r.root)
+		if n < 0 {
+			b.WriteString(s[from:])
+			return b.String()
+		}
+		at := from + n
+		b.WriteString(s[from:at])
+		from = at + len(r.root)
+		if at > 0 && !strings.ContainsRune(" \t\r\n\"'`=([{<>,;|&", rune(s[at-1])) {
+			b.WriteString(r.root)
+		}
+	}
 }

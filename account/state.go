@@ -76,6 +76,7 @@ type tracker struct {
 	places  map[string]*Place
 	files   []string
 	loose   []string
+	staged  []string          // paths that git was told to commit since the last commit
 	running map[string]string // tasks of running sub-agents, by id
 	records []record
 	newest  string // the user's last message
@@ -174,7 +175,13 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 		t.plan(tool.Fold(c.Name), in, r.Text())
 	case class == tool.Edit:
 		for _, ch := range changesOf(c, in) {
-			t.change(t.short(ch.path))
+			switch name := t.short(ch.path); {
+			case ch.gone:
+				t.forget(name)
+			case ch.from != "" && t.rename(t.short(ch.from), name):
+			default:
+				t.change(name)
+			}
 		}
 		t.since = true
 	case class == tool.Command:
@@ -224,18 +231,43 @@ func (t *tracker) plan(name string, in gjson.Result, result string) {
 		t.task(in.Get("taskId").String(), in.Get("subject").Str, in.Get("status").Str)
 	default:
 		list := in.Get("todos")
-		if !list.IsArray() {
+		if !list.Exists() {
 			list = in.Get("plan")
 		}
-		if !list.IsArray() {
+		all := entries(list)
+		if !list.IsArray() && len(all) == 0 {
 			return
 		}
 		t.order = nil
 		clear(t.tasks)
-		for n, e := range list.Array() {
-			t.task(strconv.Itoa(n+1), field(e, "content", "step", "text", "title"), field(e, "status"))
+		for _, e := range all {
+			t.task(strconv.Itoa(len(t.order)+1), e.Subject, e.Status)
 		}
 	}
+}
+
+// entries returns the tasks of a list that a call gives whole: objects, texts, or the lines of a
+// text with a box before each task.
+func entries(list gjson.Result) (all []Task) {
+	for _, e := range list.Array() {
+		if subject := field(e, "content", "step", "text", "title"); e.IsObject() && subject != "" {
+			all = append(all, Task{Subject: subject, Status: field(e, "status")})
+		} else if list.IsArray() && e.Type == gjson.String && e.Str != "" {
+			all = append(all, Task{Subject: e.Str, Status: "open"})
+		}
+	}
+	if list.IsArray() {
+		return all
+	}
+	for line := range strings.Lines(list.Str) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "-* ")
+		for _, box := range [...][2]string{{"[ ]", "open"}, {"[x]", "completed"}, {"[-]", "in_progress"}, {"[~]", "in_progress"}} {
+			if subject, ok := strings.CutPrefix(line, box[0]); ok {
+				all = append(all, Task{Subject: strings.TrimSpace(subject), Status: box[1]})
+			}
+		}
+	}
+	return all
 }
 
 func (t *tracker) task(id, subject, status string) {
@@ -255,7 +287,7 @@ func (t *tracker) task(id, subject, status string) {
 
 // change records a changed file.
 func (t *tracker) change(path string) {
-	if path == "" || len(path) > mostLine {
+	if path == "" || path == "." || strings.HasSuffix(path, "/") || len(path) > mostLine {
 		return
 	}
 	t.from[t.here] = true
@@ -320,14 +352,20 @@ func options(l *shell.Line) []string {
 	return all
 }
 
-// forget removes changed files from the lists: the file with that name, the
-// files in that folder, and the files that match it as a pattern.
+// forget removes changed files from the lists: those that name covers.
 func (t *tracker) forget(name string) {
-	gone := func(f string) bool {
-		fits, err := path.Match(name, f)
-		return f == name || strings.HasPrefix(f, name+"/") || err == nil && fits
-	}
+	gone := func(f string) bool { return covers(name, f) }
 	t.files, t.loose = slices.DeleteFunc(t.files, gone), slices.DeleteFunc(t.loose, gone)
+}
+
+// covers reports whether name is the path of a file, of a folder around it, or a pattern that
+// matches it. The name "." is the project's folder.
+func covers(name, file string) bool {
+	if name == "." {
+		return !path.IsAbs(file) && !strings.HasPrefix(file, "..")
+	}
+	fits, err := path.Match(name, file)
+	return file == name || strings.HasPrefix(file, name+"/") || err == nil && fits
 }
 
 // rename records that a path got another name. If it is a folder with changed
@@ -353,6 +391,10 @@ func (t *tracker) effects(l *shell.Line) {
 		for _, e := range c.Effects {
 			switch e.Act {
 			case shell.Write, shell.Append, shell.Edit, shell.Rename:
+				if verb, _ := c.Verb(); c.Name == "git" && (verb == "checkout" || verb == "restore") {
+					t.forget(t.short(e.Path)) // as it was before its changes
+					continue
+				}
 				if e.Act == shell.Rename && t.rename(t.short(e.From), t.short(e.Path)) {
 					continue
 				}
