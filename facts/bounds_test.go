@@ -231,7 +231,7 @@ func TestLinesAreShort(t *testing.T) {
 // Two command lines with equal keys are attempts at the same thing.
 func TestKeys(t *testing.T) {
 	for line, want := range map[string]string{
-		"go test -v ./lamp": "go test ./lamp", "git push -f origin": "git push", "ls a; cd b; make lamp": "make lamp", "echo $(make lens) | make lamp": "make lamp",
+		"go test -v ./lamp": "go test ./lamp", "git push -f origin": "git push", "ls a; cd b; make lamp": "b\x01make lamp", "echo $(make lens) | make lamp": "make lamp",
 		"go a b c d e": "go a b c d", "cd x && 'it": "cd x && 'it",
 	} {
 		if got := strings.Join(readLine(line).keys(), "; "); got != want {

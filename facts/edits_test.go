@@ -153,7 +153,7 @@ func TestExtentOf(t *testing.T) {
 // The lines that head and sed show.
 func TestPartsThatProgramsShow(t *testing.T) {
 	for line, want := range map[string]extent{
-		"head a.go": {1, 10}, "head -n 3 a.go": {1, 3}, "head -n3 a.go": {1, 3}, "head -3 a.go": {1, 3}, "head -n 1 a.go": {1, 1}, "head -n 0 a.go": {1, 10},
+		"head a.go": {1, 10}, "head -n 3 a.go": {1, 3}, "head -n3 a.go": {1, 3}, "head -3 a.go": {1, 3}, "head -n 1 a.go": {1, 1}, "head -n 0 a.go": {}, "bat a.go": allLines, "bat -r 1:5 a.go": {}, "bat --line-range=1:5 a.go": {},
 		"head -n -5 a.go": {}, "head -n-5 a.go": {}, "head -c 100 a.go": {}, "head -c100 a.go": {},
 		"sed -n 5p a.go": {5, 5}, "sed -n 1p a.go": {1, 1}, "sed -n 0p a.go": {}, "sed -n '5,9p' a.go": {5, 9}, "sed -n '5,5p' a.go": {5, 5}, "sed -n '5,4p' a.go": {},
 		"sed -n '5,$p' a.go": {5, math.MaxInt}, "sed -n '5,xp' a.go": {}, "sed -n '5,9d' a.go": {}, "sed -n /x/p a.go": {}, "sed -n '$p' a.go": {},

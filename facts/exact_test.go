@@ -290,7 +290,7 @@ func TestShapes(t *testing.T) {
 
 func TestPartsOfHeadAndSed(t *testing.T) {
 	for args, want := range map[string]extent{
-		"": {1, 10}, "-n 5": {1, 5}, "-n5": {1, 5}, "-5": {1, 5}, "-c 5": {}, "-c5": {}, "-n -5": {}, "-n": {1, 10}, "a.go": {1, 10}, "-n 0": {1, 10}, "-n x": {1, 10}, "-n 1 a.go": {1, 1},
+		"": {1, 10}, "-n 5": {1, 5}, "-n5": {1, 5}, "-5": {1, 5}, "-c 5": {}, "-c5": {}, "-n -5": {}, "-n": {}, "a.go": {1, 10}, "-n 0": {}, "-n x": {}, "-n 1 a.go": {1, 1}, "--lines=100 a.go": {1, 100}, "--lines 7": {1, 7}, "--bytes=100": {}, "-q a.go": {1, 10}, "-z -n 5": {},
 	} {
 		if got := headExtent(strings.Fields(args)); got != want {
 			t.Errorf("head %s prints %v, want %v", args, got, want)

@@ -217,7 +217,7 @@ func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	}
 	kit := x.tools.of(c)
 	switch name, class := kit.name, kit.class; {
-	case x.todos.call(i, name, c, text), name == "askuserquestion":
+	case !r.Error && x.todos.call(i, name, c, text), name == "askuserquestion":
 		if name == "askuserquestion" {
 			x.userQuestion(i, c, r, ok)
 		}
@@ -479,10 +479,15 @@ func (x *extractor) resolve(i int, key, subject string) {
 
 // covers reports whether the success of a command means that another command would succeed too. The
 // keys of the two are in key and other. It does if the keys are equal, if other is the same command
-// behind a wrapper, or if key runs the same program on less specific operands. allTestsKey covers
-// all keys of tests.
+// behind a wrapper, or if key runs the same program on less specific operands. It does not if they
+// ran in different folders. allTestsKey covers all keys of tests.
 func covers(key, other string) bool {
-	if key == other || key == allTestsKey && strings.Contains(other, "test") && !strings.HasPrefix(other, "edit ") {
+	in, key := folderOf(key)
+	there, other := folderOf(other)
+	if in != there && in != "" && there != "" && !strings.HasSuffix(in, "/"+there) && !strings.HasSuffix(there, "/"+in) {
+		return false
+	}
+	if key == other || key == allTestsKey && strings.Contains(strings.ReplaceAll(other, "latest", ""), "test") && !strings.HasPrefix(other, "edit ") {
 		return true
 	}
 	if at := len(other) - len(key) - 1; at >= 0 && other[at] == ' ' && strings.HasSuffix(other, key) && strings.IndexByte(key, ' ') > 0 {
@@ -492,10 +497,26 @@ func covers(key, other string) bool {
 		return false
 	}
 	a, b := strings.Fields(key), strings.Fields(other)
-	if len(a) < 2 || len(b) < 2 || a[0] != b[0] || a[1] != b[1] || a[0] == "git" || a[0] == "edit" || a[0] == "read" || a[0] == "show" {
+	if len(a) < 2 || len(b) < 2 || a[0] != b[0] || a[0] == "git" || a[0] == "edit" || a[0] == "read" || a[0] == "show" {
 		return false
 	}
-	return len(a) == 2 || strings.Contains(key, "...") || len(a) < len(b) && slices.Equal(a, b[:len(a)])
+	if a[1] == b[1] && len(a) > 2 && slices.ContainsFunc(a[2:], func(w string) bool { return strings.HasSuffix(w, "/...") }) {
+		return !slices.ContainsFunc(b[2:], func(w string) bool { return !slices.ContainsFunc(a[2:], func(v string) bool { return holds(v, w) }) })
+	}
+	if len(a) >= len(b) || !slices.Equal(a, b[:len(a)]) {
+		return false
+	}
+	if len(a) == 2 && a[0] == "go" { // one package, which may be another one
+		return false
+	}
+	// A command that names a file or a package says nothing of others.
+	return !strings.ContainsAny(a[len(a)-1], "./") || !slices.ContainsFunc(b[len(a):], func(w string) bool { return w[0] != '-' })
+}
+
+// holds reports whether an operand of go, such as ./store/..., includes another one.
+func holds(operand, other string) bool {
+	root, all := strings.CutSuffix(operand, "...")
+	return operand == other || all && (root == "./" && !strings.HasPrefix(other, "../") || strings.HasPrefix(other+"/", root))
 }
 
 // refused reports whether a result says that the user refused a call. It reads the user's

@@ -329,6 +329,27 @@ func TestExtract(t *testing.T) {
 			[]string{"todo completed | Write it | Write it", "todo in_progress | Test it | Test it"},
 		},
 		{
+			"a list that a call could not change",
+			new(talk).call("", "TodoWrite", map[string]any{"todos": []map[string]string{{"content": "Write it", "status": "pending"}}}, "ok").
+				call("", "TodoWrite", map[string]any{"todos": []map[string]string{{"content": "Bad", "status": "odd"}}}, "!InputValidationError"),
+			[]FactKind{FactTodo},
+			[]string{"todo pending | Write it | Write it"},
+		},
+		{
+			"a list that was cleared",
+			new(talk).call("", "TodoWrite", map[string]any{"todos": []map[string]string{{"content": "Write it", "status": "pending"}}}, "ok").
+				call("", "TodoWrite", map[string]any{"todos": []string{}}, "ok"),
+			[]FactKind{FactTodo},
+			nil,
+		},
+		{
+			"a failure that a line prints the status of",
+			new(talk).call("", "Bash", map[string]string{"command": "go test ./a"}, "!--- FAIL: TestA\nFAIL").
+				call("", "Bash", map[string]string{"command": "go test ./a; echo \"exit: $?\""}, "--- FAIL: TestA\nFAIL\tx/a\t0.1s\nFAIL\nexit: 1"),
+			[]FactKind{FactError},
+			[]string{"error open | go test ./a | --- FAIL: TestA"},
+		},
+		{
 			"tasks that are created and updated one by one",
 			new(talk).call("", "TaskCreate", map[string]string{"subject": "Write it"}, "Task #1 created successfully: Write it").
 				call("", "TaskCreate", map[string]string{"subject": "Test it"}, "Task #2 created successfully: Test it").

@@ -21,8 +21,8 @@ type outcome struct {
 	summary string // the most informative line
 }
 
-// outcomeOf reads the result of a command. If errors are expected, the command
-// failed only if the tool marked the result as an error.
+// outcomeOf reads the result of a command. If errors are expected, its exit code and weak signs of a
+// failure do not count, because the command line handles them.
 func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 	said := output(r.Text())
 	code, coded := exitCode(said)
@@ -31,8 +31,8 @@ func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 	switch {
 	case r.Error || coded && code != "0" && !expected:
 		o.status = StatusFailed
-	case coded || expected || s.commit != "":
-	case s.failed > s.none || s.weak > max(s.none, s.done, s.n-tailLines):
+	case coded && code == "0", coded && !expected, s.commit != "":
+	case s.failed > s.none || !expected && s.weak > max(s.none, s.done, s.n-tailLines):
 		o.status = StatusFailed
 	}
 	if o.status == StatusFailed {

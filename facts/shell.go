@@ -2,6 +2,7 @@ package facts
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,7 +76,8 @@ func (l commandLine) activeCommands() int {
 }
 
 // keys returns a key for each command of a line that does something: its first words
-// without options. Commands with equal keys are attempts at the same thing.
+// without options and, if it is known, the folder in which it ran. Commands with equal keys are
+// attempts at the same thing.
 func (l commandLine) keys() []string {
 	var keys []string
 	for i := range l.Commands {
@@ -87,13 +89,28 @@ func (l commandLine) keys() []string {
 		case c.Looks():
 		default:
 			words := c.Operands()
-			keys = append(keys, strings.Join(append([]string{c.Name}, words[:min(len(words), 4)]...), " "))
+			key := strings.Join(append([]string{c.Name}, words[:min(len(words), 4)]...), " ")
+			if c.Dir != "" {
+				key = c.Dir + folderEnd + key
+			}
+			keys = append(keys, key)
 		}
 	}
 	if len(l.Commands) == 0 && l.Text != "" { // the line has a syntax error
 		keys = append(keys, l.summary())
 	}
 	return keys
+}
+
+// folderEnd stands behind the folder in a key.
+const folderEnd = "\x01"
+
+// folderOf returns the folder of a key, or "", and the key without it.
+func folderOf(key string) (folder, rest string) {
+	if folder, rest, ok := strings.Cut(key, folderEnd); ok {
+		return folder, rest
+	}
+	return "", key
 }
 
 // changes returns the changes that the commands of a line make to source files. Files that
@@ -184,7 +201,7 @@ func (l commandLine) writings() []writing {
 				continue
 			}
 			switch e.Act {
-			case shell.Write, shell.Touch:
+			case shell.Write:
 				out = append(out, writing{e.Path, StatusCreated, true})
 			case shell.Append, shell.Edit:
 				out = append(out, writing{e.Path, StatusModified, false})
@@ -195,7 +212,7 @@ func (l commandLine) writings() []writing {
 				if e.From != "" {
 					out = append(out, writing{e.From, StatusDeleted, true})
 				}
-			case shell.Read:
+			case shell.Read, shell.Touch: // the content stays
 			}
 		}
 	}
@@ -219,8 +236,12 @@ func (l commandLine) readings() []shownFile {
 		}
 		part := extent{}
 		switch c.Name {
-		case "cat", "nl", "bat", "less", "more":
+		case "cat", "nl", "less", "more":
 			part = allLines
+		case "bat":
+			if !slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "-r") || strings.HasPrefix(a, "--line-range") }) {
+				part = allLines
+			}
 		case "head":
 			part = headExtent(c.Args)
 		case "sed":
@@ -243,23 +264,27 @@ func headExtent(args []string) extent {
 	lines := 10
 	for i := 0; i < len(args); i++ {
 		a := args[i]
+		if !strings.HasPrefix(a, "-") || a == "-" {
+			continue
+		}
 		switch {
-		case a == "-n" && i+1 < len(args):
+		case (a == "-n" || a == "--lines") && i+1 < len(args):
 			i++
 			a = args[i]
+		case a == "-q", a == "-v", a == "--quiet", a == "--silent", a == "--verbose":
+			continue
+		case strings.HasPrefix(a, "--lines="):
+			a = a[len("--lines="):]
 		case strings.HasPrefix(a, "-n"):
-			a = a[2:]
-		case strings.HasPrefix(a, "-c"):
-			return extent{}
+			a = a[len("-n"):]
 		default:
-			a = strings.TrimPrefix(a, "-")
+			a = a[1:]
 		}
-		switch n, err := strconv.Atoi(a); {
-		case err == nil && n < 0: // head prints all lines but the last ones
+		n, err := strconv.Atoi(a)
+		if err != nil || n < 1 { // bytes, or all lines but the last ones
 			return extent{}
-		case err == nil && n > 0:
-			lines = n
 		}
+		lines = n
 	}
 	return extent{1, lines}
 }

@@ -72,7 +72,7 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 					list = append(list, entry{"", text.Line(said, lineRunes), todoStatus(status)})
 				}
 			}
-			if len(list) > 0 {
+			if len(list) > 0 || key != "items" && len(v.Array()) == 0 {
 				t.set(i, c.ID)
 				t.list = list
 				return true
