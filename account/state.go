@@ -313,8 +313,10 @@ func (t *tracker) command(c transcript.ToolCall) {
 		return
 	}
 	t.last, t.since = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text, t.here}, false
-	if o.Verdict != outcome.Failed {
-		t.effects(t.line(whole))
+	if line := t.line(whole); o.Verdict == outcome.Failed {
+		t.effects(line.Begun())
+	} else {
+		t.effects(line)
 	}
 	if t.last.Outcome == "" && o.Verdict != outcome.Unknown {
 		t.last.Outcome = string(o.Verdict)

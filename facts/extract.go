@@ -390,12 +390,15 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 		if len(keys) > 0 {
 			x.fail(i, f.Subject, keys[len(keys)-1], o.failure)
 		}
-		return
+		line = line.begun()
 	}
 	for _, ch := range line.changes() {
 		if !isTemporary(x.relative(ch.path)) {
 			x.change(i, ch)
 		}
+	}
+	if o.status == StatusFailed {
+		return
 	}
 	for _, k := range keys {
 		x.resolve(i, k, f.Subject)

@@ -107,6 +107,8 @@ func TestStandings(t *testing.T) {
 		{"what a pipe leaves of a file is not known", new(talk).open("a.go").run("cat a.go | grep x", "x"), nil},
 		{"a shell that writes a file makes a read stale", new(talk).open("cfg.yaml").run("cat > cfg.yaml <<'E'\nx: 1\nE", ""), []string{"1 stale by 2: cfg.yaml"}},
 		{"so does one that edits in place, in part", new(talk).open("a.go").run("cd /srv/app && sed -i 's/x/y/' a.go", ""), []string{"1 stale+ by 2: a.go"}},
+		{"a shell that writes a file and then fails does, too", new(talk).open("cfg.yaml").run("sed -i s/x/y/ cfg.yaml && go test ./...", "!--- FAIL: TestX\nFAIL"), []string{"1 stale+ by 2: cfg.yaml"}},
+		{"one that fails before it writes does not", new(talk).open("cfg.yaml").run("go test ./... && sed -i s/x/y/ cfg.yaml", "!--- FAIL: TestX\nFAIL"), nil},
 		{"a file that was touched is not", new(talk).open("a.go").run("touch a.go", ""), nil},
 		{"a file that was removed is stale", new(talk).open("a.go").run("rm a.go", ""), []string{"1 stale by 2: a.go"}},
 		{"a file that was moved is stale, and so is what it replaced", new(talk).open("a.go").open("b.go").run("git mv a.go b.go", ""), []string{"1 stale by 3: a.go", "2 stale by 3: b.go"}},

@@ -53,6 +53,9 @@ func (l commandLine) readOnly() bool {
 	return len(l.Commands) > 0
 }
 
+// begun returns the commands whose effects hold even if the line failed: see [shell.Line.Begun].
+func (l commandLine) begun() commandLine { return commandLine{l.Begun(), l.whole} }
+
 // activeCommands returns the number of commands of a line other than cd, echo, head and
 // tail. It returns 1 for a line of a single command.
 func (l commandLine) activeCommands() int {

@@ -350,6 +350,9 @@ func (w *graphBuilder) command(k int, line string, r transcript.ToolResult) {
 		if len(keys) > 0 {
 			w.fail(k, keys[len(keys)-1], o.failure)
 		}
+		for _, ch := range l.begun().writings() {
+			w.write(k, ch)
+		}
 		return
 	case statusUnknown:
 		return

@@ -47,6 +47,24 @@ func (c *Command) Silent() bool {
 	return c.Name == "" && !c.Unknown || text.HasWord("cd pushd popd export set unset source . : true false alias wait local readonly declare typeset read shift break continue return exit trap shopt", c.Name)
 }
 
+// Begun returns a line with the commands at the beginning of l whose effects hold even if l failed:
+// commands that change files or print, before a command of another kind. That command ran after
+// them, and probably it failed. The line has no commands if l begins with such a command or has no
+// such command.
+func (l *Line) Begun() *Line {
+	begun := *l
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		writes := slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Act != Read })
+		if !c.Silent() && (!writes || c.Unknown) && c.Name != "mkdir" && c.Name != "echo" && c.Name != "printf" {
+			begun.Commands = l.Commands[:i]
+			return &begun
+		}
+	}
+	begun.Commands = nil
+	return &begun
+}
+
 // Reads returns the files that a line reads, in its order, if the line only shows these files
 // or parts of them: cat a.go | head. Other printed texts (echo ---) do not count. Reads returns
 // none if the line has any other effect, or reads a file whose name only the shell knows.
