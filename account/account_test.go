@@ -97,9 +97,18 @@ func TestRead(t *testing.T) {
 		{"tests of what passed", new(talk).bash("go test -v ./...", "=== RUN   TestLamp\n--- PASS: TestLamp (0.00s)\nPASS\nok  \texample.com/lamp\t0.012s\nok  \texample.com/bulb\t0.012s\nlamp number 7\n"), "$\ngo test -v ./...\n→ ok example.com/lamp 0.012s (+1 more)\n  lamp number 7"},
 		{
 			"complaints of what passed", new(talk).bash("go test -v ./...", "error: no bulb\nok  \texample.com/lamp\t0.012s\nlamp number 7\n"),
-			"$\ngo test -v ./...\n→ ok example.com/lamp 0.012s\n  lamp number 7",
+			"$\ngo test -v ./...\n→ ok example.com/lamp 0.012s\n  lamp number 7\n[12345678]",
 		},
+		{"complaints of what only ended", new(talk).bash("python3 count.py", "rows: 1000\nerrors: 17\n"), "$\npython3 count.py\n→ passed\n  rows: 1000\n  errors: 17"},
+		{"a short result", new(talk).bash("ls | wc -l", "42\n"), "$\nls | wc -l\n  42"},
+		{"a short result that the line has", new(talk).bash("grep -c 4 lamp.go", "4\n"), "$\ngrep -c 4 lamp.go\n  4"},
+		{"columns of numbers", new(talk).bash("git diff --numstat", "10\t2\ta.go\n7\t0\tb.go"), "$\ngit diff --numstat\n  10\t2\ta.go\n  7\t0\tb.go"},
+		{"numbers that a tool printed", new(talk).bash("cat -n lamp.go | grep -v x", "     7\tlamps are red\n     8\tbulbs are not"), "$\ncat -n lamp.go | grep -v x\n  lamps are red\n  bulbs are not"},
+		{"tags for the model in a file", new(talk).call("Read", `{"file_path":"a.txt"}`, "     1→The tag <system-reminder> begins.\n     2→The tag </system-reminder> ends.\n\n<system-reminder>\nBe good.\n</system-reminder>\n"), "• Read a.txt\n  The tag <\\system-reminder> begins.\n  The tag <\\/system-reminder> ends."},
+		{"a line of figures", new(talk).bash("cat table | head -n 1", strings.Repeat("12345 ", 20)), "$\ncat table | head -n 1\n[12345678]"},
 		{"a search", new(talk).call("Grep", `{"pattern":"bulb","path":"src"}`, "src/lamp.go:3: bulb"), "• Grep bulb src\n  src/lamp.go:3: bulb"},
+		{"a text and its replacement", new(talk).call("apply_diff", `{"path":"a.go","diff":"<<<<<<< SEARCH\nold lamp\n=======\nnew lamp\n>>>>>>> REPLACE"}`, "ok"), "• apply_diff a.go\n-\nold lamp\n+\nnew lamp"},
+		{"lines that are inserted", new(talk).call("Read", `{"file_path":"a.go"}`, "     1→package lamps").call("insert_content", `{"path":"a.go","line":2,"content":"var lamp int"}`, "ok"), "• Read a.go\n  1: package lamps\n• insert_content a.go\n+\nvar lamp int"},
 		{"a task", new(talk).call("TaskUpdate", `{"taskId":"3","status":"completed"}`, "Updated task #3"), "• TaskUpdate 3 completed"},
 		{
 			"a sub-agent", new(talk).call("Task", `{"description":"Look at the lamp","prompt":"Look at it.\nSay why it is dark."}`, "The bulb is broken."),
@@ -552,5 +561,14 @@ func TestOnlyClientsAskTheUser(t *testing.T) {
 	}
 	if len(words) != 1 || !strings.Contains(words[0], "The red one.") {
 		t.Errorf("the user's words are %q", words)
+	}
+}
+
+// An object that is nested deeply becomes one line, in time that grows with its size.
+func TestDeeplyNestedResults(t *testing.T) {
+	const levels = 20_000
+	talk := new(talk).call("look_up", `{"n":1}`, strings.Repeat(`{"lamp":`, levels)+`1`+strings.Repeat("}", levels))
+	if units, _ := account.Read(talk.msgs, talk.blocks(), nil); len(units) != 2 {
+		t.Errorf("there are %d units, want the call and a line", len(units))
 	}
 }

@@ -69,8 +69,9 @@ type change struct {
 // A version is the text of a file when it was last read or written whole, and
 // the changes since.
 type version struct {
-	read  string // as the tool returned it, perhaps with line numbers
-	since []change
+	read    string // as the tool returned it, perhaps with line numbers
+	written bool   // read is the text of a change, without line numbers
+	since   []change
 }
 
 // text returns the file with its changes, or "" if the text is unknown.
@@ -78,12 +79,7 @@ func (v *version) text() string {
 	if v == nil {
 		return ""
 	}
-	var b strings.Builder
-	for line := range strings.Lines(v.read) {
-		_, line = numbered(line)
-		b.WriteString(line)
-	}
-	s := b.String()
+	s := withoutNumbers(v.read, !v.written && numbers(v.read))
 	for i := range v.since {
 		if !strings.Contains(s, v.since[i].old) {
 			return ""
@@ -103,7 +99,7 @@ func (r *reader) note(ch *change) {
 	case ch.gone:
 		delete(r.versions, ch.path)
 	case ch.whole:
-		r.versions[ch.path] = &version{read: ch.now}
+		r.versions[ch.path] = &version{read: ch.now, written: true}
 	case v == nil || ch.old == "" && ch.now == "":
 	case ch.old == "" || len(v.since) == mostSince:
 		delete(r.versions, ch.path)
@@ -133,6 +129,12 @@ func changesOf(c transcript.ToolCall, in gjson.Result) []change {
 			return all
 		}
 	}
+	if found := shell.Replacements(in.Get("diff").Str); len(found) > 0 {
+		for _, p := range found {
+			all = append(all, change{path: tool.Path(c), old: p.Old, now: p.New})
+		}
+		return all
+	}
 	if ch, ok := moved(c, in); ok {
 		return []change{ch}
 	}
@@ -150,7 +152,7 @@ func changesOf(c transcript.ToolCall, in gjson.Result) []change {
 		if ch.now == "" && ch.old == "" {
 			for _, key := range [...]string{"content", "contents", "file_text"} {
 				if v := e.Get(key); v.Type == gjson.String && !ch.whole {
-					ch.now, ch.whole = v.Str, true
+					ch.now, ch.whole = v.Str, !strings.HasPrefix(tool.Fold(c.Name), "insert")
 				}
 			}
 		}

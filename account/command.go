@@ -54,26 +54,31 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 		return
 	}
 	but := o.Lines
-	if o.Verdict == outcome.Passed && kind == Output {
-		but = append(slices.Clip(but), complaints(printed)...)
+	if o.Verdict == outcome.Passed && o.Text != "" && kind == Output {
+		all, gap := complaints(printed)
+		r.units[head].Gap = gap
+		but = append(slices.Clip(but), all...)
+		slices.Sort(but)
 	}
 	r.output(kind, printed, head, u.Failed, but)
 }
 
 // complaints returns the numbers of the lines that report a problem, and of
-// those that report one passed test or package. If a command passed,
-// callers ignore all of these lines: the problems are errors that a test
-// logged on purpose, and the outcome of the command sums up what passed.
-func complaints(output string) []int {
-	var all []int
+// those that report one passed test or package. If a program said that it
+// passed, callers ignore all of these lines: the problems are errors that a
+// test logged on purpose, and the outcome of the command sums up what passed.
+// problems reports whether there is a problem among them.
+func complaints(output string) (all []int, problems bool) {
 	n := 0
 	for line := range strings.SplitSeq(output, "\n") {
-		if says(line)&badly != 0 || onePassed(line) {
+		passed := onePassed(line)
+		if bad := !passed && says(line)&badly != 0; bad || passed {
 			all = append(all, n)
+			problems = problems || bad
 		}
 		n++
 	}
-	return all
+	return all, problems
 }
 
 // onePassed reports whether a line says that one test or package passed.

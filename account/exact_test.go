@@ -169,7 +169,7 @@ func TestCells(t *testing.T) {
 
 func TestPrefixesOfLines(t *testing.T) {
 	for line, want := range map[string][2]string{"12→x": {"12", "x"}, "  7\tx": {"7", "x"}, "12: x": {"", "12: x"}, "→x": {"", "→x"}, "x": {"", "x"}, "12": {"", "12"}, " x": {"", " x"}, "0→": {"0", ""}} {
-		if number, bare := numbered(line); [2]string{number, bare} != want {
+		if number, bare := numbered(line, true); [2]string{number, bare} != want {
 			t.Errorf("%q is line %q with %q, want %q", line, number, bare, want)
 		}
 	}
@@ -270,14 +270,14 @@ func TestCommandsAreCutInTheMiddle(t *testing.T) {
 	if got := new(reader).inProject(" make\n"); got != "make" {
 		t.Errorf("without a project the line is %q", got)
 	}
-	if got := complaints("fine\nan error\n\nit failed"); !slices.Equal(got, []int{1, 3}) {
+	if got, problems := complaints("fine\nan error\n\nit failed"); !problems || !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("the complaints are in lines %v", got)
 	}
 }
 
 func TestOutputOfGit(t *testing.T) {
 	for line, want := range map[string]string{
-		"git commit -m x": "x", "git commit -am x": "x", "git commit --message x": "x", "git commit --message=x": "x", "git commit -m": "", "git commit -am": "", "git commit --message": "", "git commit --am x": "", "git commit": "", "git commit -a": "",
+		"git commit -m x": "x", "git commit -am x": "x", "git commit -q -mform a.go": "form", "git commit -qmx": "x", "git commit --message x": "x", "git commit --message=x": "x", "git commit -m": "", "git commit -am": "", "git commit --message": "", "git commit --am x": "", "git commit": "", "git commit -a": "",
 		"git commit -F - <<'E'\nx\nE": "x\nE", "git commit --file=- <<'E'\nx\nE": "x\nE", "git commit -a <<'E'\nx\nE": "",
 	} {
 		if got := messageOf(line, strings.Fields(strings.TrimPrefix(strings.Split(line, " <<")[0], "git commit"))); got != want {

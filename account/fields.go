@@ -11,9 +11,10 @@ import (
 
 // fields adds the values of a JSON document, one or more lines for each object
 // with the path of the object. The first line, which likely names the object,
-// is the head of the others. The lines begin with the path at. It returns the
-// index of the last unit that it added, or the given last if it added none.
-func (r *reader) fields(u Unit, doc gjson.Result, at string, last int) int {
+// is the head of the others. The lines begin with the path at. Below mostNested
+// levels an object is a value, as its JSON. It returns the index of the last
+// unit that it added, or the given last if it added none.
+func (r *reader) fields(u Unit, doc gjson.Result, at string, last, level int) int {
 	line, above := "", u.Head
 	flush := func() {
 		if line == "" {
@@ -32,7 +33,7 @@ func (r *reader) fields(u Unit, doc gjson.Result, at string, last int) int {
 			name = "[" + strconv.Itoa(n) + "]"
 			n++
 		}
-		if v.IsObject() || v.IsArray() && len(v.Raw) > mostArgument {
+		if level < mostNested && (v.IsObject() || v.IsArray() && len(v.Raw) > mostArgument) {
 			flush()
 			below := at + name
 			if at != "" && doc.IsObject() {
@@ -40,7 +41,7 @@ func (r *reader) fields(u Unit, doc gjson.Result, at string, last int) int {
 			}
 			inner := u
 			inner.Head = above
-			last = r.fields(inner, v, below, last)
+			last = r.fields(inner, v, below, last, level+1)
 			return true
 		}
 		if v.Raw == "null" || v.Raw == `""` || v.Raw == "[]" {
@@ -63,8 +64,10 @@ func (r *reader) fields(u Unit, doc gjson.Result, at string, last int) int {
 	return last
 }
 
-// The shortest line that is read as JSON, and the size of a unit of it.
+// The shortest line that is read as JSON, the size of a unit of it, and the
+// levels of objects that become paths.
 const (
 	leastJSON  = 160
 	mostFields = 140
+	mostNested = 32
 )

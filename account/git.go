@@ -35,7 +35,8 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 		o.Commit = mergeCommit(t.line(line), output)
 		merge = o.Commit != nil
 	}
-	if o.Branch == "" && o.Commit == nil && !o.Pushed {
+	resets := o.Verdict != outcome.Failed && hasReset(t.line(line))
+	if o.Branch == "" && o.Commit == nil && !o.Pushed && !resets {
 		return
 	}
 	t.from[t.here] = true
@@ -52,8 +53,11 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 	if o.Branch != "" {
 		p.Branch = o.Branch
 	}
+	if resets {
+		t.reset(p, t.line(line))
+	}
 	if o.Commit != nil {
-		if p.Commit != "" {
+		if p.Commit != "" && !amends(t.line(line)) {
 			p.Before = append(p.Before[max(0, len(p.Before)-mostCommits+1):], p.Commit)
 		}
 		p.Commit, p.Pushed = strings.TrimSpace(o.Commit.Hash+" "+text.Clip(o.Commit.Subject, mostLine)), false
@@ -66,6 +70,59 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 		}
 	}
 	p.Pushed = p.Pushed || o.Pushed
+}
+
+// gitVerb returns the arguments of the last command of a line that is git with the given verb, and
+// whether there is one.
+func gitVerb(l *shell.Line, verb string) (args []string, found bool) {
+	for i := range slices.Backward(l.Commands) {
+		c := &l.Commands[i]
+		if v, args := c.Verb(); c.Name == "git" && !c.Inner && v == verb {
+			return args, true
+		}
+	}
+	return nil, false
+}
+
+// amends reports whether the last commit of a line replaces the commit before it.
+func amends(l *shell.Line) bool {
+	args, _ := gitVerb(l, "commit")
+	return slices.Contains(args, "--amend")
+}
+
+// hasReset reports whether a line sets the working tree or its branch back.
+func hasReset(l *shell.Line) bool {
+	args, found := gitVerb(l, "reset")
+	return found && (slices.Contains(args, "--hard") || revision(args) != "")
+}
+
+// revision returns the argument of git reset that names an earlier commit, or "".
+func revision(args []string) string {
+	for _, a := range args {
+		if strings.HasPrefix(a, "HEAD~") || strings.HasPrefix(a, "HEAD^") || outcome.IsHash(a) || strings.HasPrefix(a, "origin/") {
+			return a
+		}
+	}
+	return ""
+}
+
+// reset records what git reset did to a working tree: commits that are no longer on the branch, and
+// changes that are undone or that no commit has any more.
+func (t *tracker) reset(p *Place, l *shell.Line) {
+	args, _ := gitVerb(l, "reset")
+	if to := revision(args); to != "" {
+		last := len(p.Before) - 1
+		if (to == "HEAD~1" || to == "HEAD~" || to == "HEAD^") && last >= 0 {
+			p.Commit, p.Before = p.Before[last], p.Before[:last]
+		} else {
+			p.Commit, p.Before = "", nil
+		}
+		p.Pushed = false
+		t.loose = slices.Clone(t.files)
+	}
+	if slices.Contains(args, "--hard") && !path.IsAbs(p.Dir) {
+		t.forget(".")
+	}
 }
 
 // stage records the paths that the git commands of a line choose for the next commit.
@@ -135,18 +192,21 @@ func whereGit(l *shell.Line) string {
 // if git printed nothing about it. The result has the hash if a later command
 // of the line prints it.
 func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
-	subject := ""
+	subject, counts := "", false
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		verb, args := c.Verb()
 		if c.Name == "git" && !c.Inner && verb == "commit" && !slices.Contains(args, "--dry-run") {
 			subject = cmp.Or(messageOf(whole, args), subject)
+			counts = c.Counts
 		}
 	}
-	if subject, _, _ = strings.Cut(subject, "\n"); subject == "" {
+	subject, _, _ = strings.Cut(subject, "\n")
+	hash := hashBeside(subject, output)
+	if subject == "" || !counts && hash == "" { // perhaps the commit was not made
 		return nil
 	}
-	return &outcome.Commit{Subject: subject, Hash: hashBeside(subject, output)}
+	return &outcome.Commit{Subject: subject, Hash: hash}
 }
 
 // messageOf returns the message of a commit command: from its arguments, or
@@ -155,13 +215,24 @@ func messageOf(whole string, args []string) (message string) {
 	for k, a := range args {
 		if long, ok := strings.CutPrefix(a, "--message="); ok {
 			message = long
-		} else if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "m") && k+1 < len(args) || a == "--message" && k+1 < len(args) {
+		} else if said, ok := shortMessage(a); ok && said != "" {
+			return said
+		} else if (ok || a == "--message") && k+1 < len(args) {
 			return args[k+1]
 		} else if _, here, ok := strings.Cut(whole, "<<"); ok && (a == "-F" || strings.HasPrefix(a, "--file")) {
 			_, message, _ = strings.Cut(here, "\n")
 		}
 	}
 	return message
+}
+
+// shortMessage reports whether an argument of git commit is the option -m, perhaps behind others
+// that take no value, and returns the message that is in the same word, if any.
+func shortMessage(a string) (said string, ok bool) {
+	letters, ok := strings.CutPrefix(a, "-")
+	rest := strings.TrimLeft(letters, "aqsvnpeioz")
+	said, found := strings.CutPrefix(rest, "m")
+	return said, ok && found
 }
 
 // hashBeside returns the hash before subject in the output of git log, or

@@ -114,11 +114,15 @@ func newPlanning(r *Request) *planning {
 		tail: len(r.Blocks), named: len(r.Blocks),
 	}
 	for i := 0; i < len(r.Units); {
-		from, b := i, r.Units[i].Block
+		from, b, gap := i, r.Units[i].Block, 0
 		for i < len(r.Units) && r.Units[i].Block == b {
+			if p.left[b]++; r.Units[i].Gap {
+				gap = 1
+			}
 			i++
 		}
-		p.of[b], p.left[b] = [2]int{from, i}, i-from
+		p.of[b] = [2]int{from, i}
+		p.left[b] += gap // such a block has its id even if all units are kept
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -234,20 +235,17 @@ func (r *reader) call(c transcript.ToolCall) {
 	}
 }
 
-// said returns the text of a result without the parts between
-// <system-reminder> tags, which an agent's program adds for the model.
+// said returns the text of a result without the parts between <system-reminder> tags at its end,
+// which an agent's program adds for the model.
 func said(res transcript.ToolResult) string {
 	s, _ := tool.Printed(res.Text())
 	for {
-		from := strings.Index(s, "<system-reminder>")
-		if from < 0 {
+		body, ended := strings.CutSuffix(strings.TrimRight(s, " \t\r\n"), "</system-reminder>")
+		at := strings.LastIndex(body, "<system-reminder>")
+		if !ended || at < 0 || at > 0 && body[at-1] != '\n' {
 			return s
 		}
-		n := strings.Index(s[from:], "</system-reminder>")
-		if n < 0 {
-			return s
-		}
-		s = s[:from] + s[from+n+len("</system-reminder>"):]
+		s = body[:at]
 	}
 }
 
@@ -325,25 +323,35 @@ func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) strin
 }
 
 // output adds the meaningful lines of a result, except the lines whose numbers
-// are in the list but. A table's header line is the head of its rows.
+// are in the ascending list but. A table's header line is the head of its rows.
 func (r *reader) output(kind Kind, result string, head int32, failed bool, but []int) {
 	last, n, said := -1, 0, r.units[head].Text
 	u := Unit{Kind: kind, Head: head, First: true, Failed: failed, Size: size(result)}
 	var before []string // cells of the line before, or of the header
 	table := false
+	lined := kind == Span && numbers(result)
 	for line := range strings.SplitSeq(result, "\n") {
 		n++
 		if end := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); end >= 0 {
 			line = line[end+1:] // keep the text that a terminal shows
 		}
-		_, line = numbered(line)
+		_, line = numbered(line, lined)
 		line = strings.TrimSpace(line)
-		if len(line) < leastOutput || noise(line) || rule(line) || strings.Contains(said, line) || len(but) > 0 && slices.Contains(but, n-1) || wrapper(line) {
+		for len(but) > 0 && but[0] < n-1 {
+			but = but[1:]
+		}
+		switch {
+		case len(line) < leastOutput && !figure(line), rule(line), len(but) > 0 && but[0] == n-1, wrapper(line):
+			continue
+		case len(line) >= leastOutput && strings.Contains(said, line):
+			continue
+		case noise(line):
+			r.units[head].Gap = true
 			continue
 		}
 		if len(line) >= leastJSON && (line[0] == '{' || line[0] == '[') && gjson.Valid(line) {
 			u.Head, table, before = head, false, nil
-			last = r.fields(u, gjson.Parse(line), "", last)
+			last = r.fields(u, gjson.Parse(line), "", last, 0)
 			u.First = last < 0
 			continue
 		}
@@ -363,6 +371,11 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 	if last >= 0 {
 		r.units[last].Last = true
 	}
+}
+
+// figure reports whether a short line is a number or a word, such as 42 or ok.
+func figure(line string) bool {
+	return strings.ContainsFunc(line, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
 }
 
 // wrapper reports whether a line is a tag that agents put around outputs.

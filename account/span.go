@@ -2,6 +2,7 @@ package account
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/text"
@@ -19,12 +20,7 @@ const (
 func (r *reader) file(kind Kind, path, body string, head int32) {
 	from := len(r.units)
 	if forPeople(path) {
-		var b strings.Builder
-		for line := range strings.Lines(body) {
-			_, line = numbered(line)
-			b.WriteString(line)
-		}
-		r.prose(kind, b.String(), head)
+		r.prose(kind, withoutNumbers(body, kind != Written && numbers(body)), head)
 		r.guide(r.units[from:], path)
 	} else {
 		r.spans(kind, body, head)
@@ -39,6 +35,16 @@ func (r *reader) file(kind Kind, path, body string, head int32) {
 		}
 		r.copies[key] = int32(i)
 	}
+}
+
+// withoutNumbers returns a text without the line numbers that a tool put before its lines.
+func withoutNumbers(s string, lined bool) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		_, line = numbered(line, lined)
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // guide marks the units of a file written for people, and the rules in it:
@@ -109,8 +115,9 @@ const leastNoise = 80
 // it.
 func (r *reader) spans(kind Kind, file string, head int32) {
 	s := &spanner{r: r, unit: Unit{Kind: kind, Head: head, First: true, Size: size(file)}, last: -1}
+	lined := kind != Written && numbers(file)
 	for line := range strings.SplitSeq(file, "\n") {
-		number, bare := numbered(line)
+		number, bare := numbered(line, lined)
 		s.line(number, strings.TrimRight(bare, " \t\r"))
 	}
 	s.flush()
@@ -132,7 +139,10 @@ type spanner struct {
 
 func (s *spanner) line(number, line string) {
 	bare := strings.TrimSpace(line)
-	if bare == "" || wrapper(bare) || noise(bare) {
+	if dense := noise(bare); bare == "" || wrapper(bare) || dense {
+		if dense {
+			s.r.units[s.unit.Head].Gap = true
+		}
 		s.flush()
 		return
 	}
@@ -200,15 +210,37 @@ func (s *spanner) flush() {
 	s.unit.First = false
 }
 
+// mostAbove bounds the lines that a tool prints above numbered lines.
+const mostAbove = 8
+
+// numbers reports whether a tool put line numbers with a tab before the lines of a text: before its
+// only line, or ascending by one before two of the first lines.
+func numbers(s string) bool {
+	before, lines := "", 0
+	for line := range strings.Lines(s) {
+		n, _ := numbered(line, true)
+		if at, err := strconv.Atoi(before); err == nil && n == strconv.Itoa(at+1) {
+			return true
+		}
+		if lines++; lines > mostAbove {
+			return false
+		}
+		before = n
+	}
+	return lines == 1 && before != ""
+}
+
 // numbered splits a line into the line number that a tool put before it and
-// the rest. Without such a number, the first result is "".
-func numbered(line string) (number, bare string) {
+// the rest. Without such a number, the first result is "". A number before a
+// tab counts only if lined is true.
+func numbered(line string, lined bool) (number, bare string) {
 	rest := strings.TrimLeft(line, " ")
 	if n := text.Digits(rest); n > 0 {
-		for _, sign := range [...]string{"→", "\t"} {
-			if bare, found := strings.CutPrefix(rest[n:], sign); found {
-				return rest[:n], bare
-			}
+		if bare, found := strings.CutPrefix(rest[n:], "→"); found {
+			return rest[:n], bare
+		}
+		if bare, found := strings.CutPrefix(rest[n:], "\t"); found && lined {
+			return rest[:n], bare
 		}
 	}
 	return "", line

@@ -34,7 +34,7 @@ type State struct {
 	Last    Ran      // the last command that failed, or that did not only show something
 	Since   bool     // whether files were changed after Last
 	Failing []Ran    // recent failed commands, without Last, that neither ran again nor were followed by a likely fix or a commit; the newest last
-	Runs    []Ran    // the newest run of each command, the newest last; a failed run stays until a later run of the command has ended
+	Runs    []Ran    // the newest run of each of the newest commands, the newest last; a failed run stays until a later run of the command has ended
 	Blocks  []int    // blocks that the state comes from, ascending
 }
 
@@ -54,7 +54,8 @@ const (
 	mostPlaces  = 4
 	mostCommits = 5
 	mostAgo     = 40 // calls after which a failure is left out,
-	mostSpoken  = 8  // and if the user has spoken since
+	mostRuns    = 500
+	mostSpoken  = 8 // and if the user has spoken since
 	mostLine    = 160
 	mostOrder   = 240
 
@@ -330,9 +331,9 @@ func (t *tracker) command(c transcript.ToolCall) {
 	t.runs = slices.DeleteFunc(t.runs, func(then failing) bool {
 		return again(now, then) && (o.Verdict != outcome.Unknown || !then.failed)
 	})
-	t.runs = append(t.runs, now)
+	t.runs = append(t.runs[max(0, len(t.runs)-mostRuns+1):], now)
 	if now.failed {
-		t.failing = append(t.failing, now)
+		t.failing = append(slices.DeleteFunc(t.failing, func(f failing) bool { return t.made-f.call > mostAgo }), now)
 	}
 }
 

@@ -48,6 +48,7 @@ type Unit struct {
 	Opens       bool // meaningless without one of the units below it
 	Failed      bool // the call failed
 	Stated      bool // a call that the state lists
+	Gap         bool // lines of its block have no units
 	Answered    bool // a sentence of the agent that a user's answer refers to
 	Task        bool // of the user's first message
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Text returns the text in place of a block: its kept units in order, and the
-// id at the end if a unit is missing. Quoted text is escaped as by
+// id at the end if a unit is missing or the units have a gap. Quoted text is escaped as by
 // [transcript.Quote].
 func Text(units []Unit, kept []bool, id transcript.BlockID) string {
 	var b strings.Builder
@@ -35,6 +35,7 @@ func Text(units []Unit, kept []bool, id transcript.BlockID) string {
 		}
 		b.WriteString(transcript.Quote(u.Text))
 		gap, cut, head = false, false, u.Head
+		missing = missing || u.Gap
 	}
 	if cut {
 		b.WriteString(ellipsis)

@@ -62,6 +62,13 @@ func edits(c transcript.ToolCall, result string) []change {
 		}
 		return []change{{to, statusMoved, "from " + path}}
 	}
+	if found := shell.Replacements(in.get("diff").String()); len(found) > 0 {
+		var said []string
+		for _, p := range found {
+			said = append(said, difference(path, p.Old, p.New))
+		}
+		return []change{{path, StatusModified, join(unique(said), maxNames, "")}}
+	}
 	if list := in.get("edits"); list.IsArray() {
 		var said []string
 		for _, e := range list.Array() {

@@ -440,9 +440,7 @@ func (x *extractor) fail(i int, subject, key, text string) {
 }
 
 func (x *extractor) failAs(role transcript.Role, i int, subject, key, text string) {
-	if text == "" || strings.HasPrefix(text, "Exit code ") {
-		text = cmp.Or(text, subject)
-	}
+	text = cmp.Or(text, subject)
 	id := key + "\x00" + text
 	if at, ok := x.errors[id]; ok {
 		f := &x.found[at]

@@ -65,6 +65,7 @@ func TestStandings(t *testing.T) {
 		{"the first write that makes it stale is named", new(talk).open("a.go").put("a.go").put("a.go"), []string{"1 stale by 2: a.go", "2 stale by 3: a.go"}},
 		{"absolute and relative paths are one file", new(talk).open("/srv/app/pool/a.go").edit("./pool/a.go", "x", "y"), []string{"1 stale+ by 2: pool/a.go"}},
 		{"files of the same name in two directories are two", new(talk).open("x/a.go").put("y/a.go").put("a.go"), nil},
+		{"a text and its replacement make a read stale in part", new(talk).open("a.go").call("", "apply_diff", map[string]string{"path": "a.go", "diff": "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE"}, "ok"), []string{"1 stale+ by 2: a.go"}},
 		{"a failed edit makes nothing stale", new(talk).open("a.go").call("", "Edit", map[string]string{"file_path": "a.go", "old_string": "x", "new_string": "y"}, "!String to replace not found"), nil},
 		{"so does one that only says that it failed", new(talk).open("a.go").call("", "Edit", map[string]string{"file_path": "a.go", "old_string": "x", "new_string": "y"}, "Error: no match"), nil},
 		{"a second read of the whole file makes the first redundant", new(talk).open("a.go").open("/srv/app/a.go"), []string{"1 redundant by 2: a.go"}},

@@ -167,7 +167,7 @@ func writings(c transcript.ToolCall) []writing {
 		}
 		return nil
 	case command == "undo_edit", command == "insert", strings.HasPrefix(name, "insert"), name == "notebookedit",
-		in.get("edits").IsArray(), in.text(replacedKeys...) != "":
+		in.get("edits").IsArray(), in.text(replacedKeys...) != "", len(shell.Replacements(in.get("diff").String())) > 0:
 		return []writing{{p, StatusModified, false}}
 	}
 	return []writing{{p, StatusCreated, true}}
