@@ -251,6 +251,23 @@ func TestStablePrefix(t *testing.T) {
 	}
 }
 
+// A context uses no cell again that another process has purged.
+func TestAssembleAfterAPurgeElsewhere(t *testing.T) {
+	s := stores.New(t)
+	b, other := newBench(t, s, carrel.Options{}), newBench(t, s, carrel.Options{})
+	for _, anew := range []bool{false, true} {
+		in, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Data: podTalk(t, 3), Anew: anew})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := &carrel.AssembleRequest{Session: in.Session, Query: "which pod?", Format: "openai", Budget: 20_000}
+		audit(t, b.Engine, req, b.assemble(t, req))
+		if _, err := other.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A session that is too large is cut for this context alone.
 func TestAssembleCutsTheWindow(t *testing.T) {
 	b := newBench(t, stores.New(t), carrel.Options{})
