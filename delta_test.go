@@ -57,6 +57,26 @@ func TestDiffSession(t *testing.T) {
 	}
 }
 
+// A pin that was undone is no change, and neither is one that was removed; one that was removed and
+// undone is.
+func TestDiffSessionOfPins(t *testing.T) {
+	e := newEngine(t, stores.New(t))
+	in := of(e.Import(t.Context(), scope, &carrel.ImportRequest{Data: conversation(t)}))(t)
+	first := string(of(e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session}))(t).Messages[0].ID)
+	pin := func(unpin bool) {
+		of(e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{first}, Unpin: unpin}))(t)
+	}
+	undo := func() { of(e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session}))(t) }
+	for i, step := range []func(){func() { pin(false) }, undo, func() { pin(false) }, func() { pin(true) }, undo, undo} {
+		step()
+		list := of(e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session}))(t)
+		d := of(e.DiffSession(t.Context(), scope, &carrel.DiffSessionRequest{Session: in.Session, From: "start"}))(t)
+		if len(d.Ops) != i+1 || len(d.Blocks) > 0 != list.Messages[0].Pinned {
+			t.Errorf("after %d steps the pin is %v, and the difference %+v", i+1, list.Messages[0].Pinned, d.Blocks)
+		}
+	}
+}
+
 // A moment whose size no operation has recorded is told without a size.
 func TestMomentsWithoutASize(t *testing.T) {
 	e := newEngine(t, stores.New(t))

@@ -137,6 +137,7 @@ func (d *delta) between(from, to int) *api.SessionDelta {
 		Ops: []api.DeltaOp{}, Blocks: []api.BlockDelta{},
 	}
 	var order []transcript.BlockID
+	pinned := make(map[transcript.BlockID]bool) // pins before the first change
 	for i := from; i < to; i++ {
 		o, j := &d.ops[i], &d.data[i]
 		op := api.DeltaOp{Op: o.ID, Kind: o.Op, Actor: o.Actor, Time: o.Time, Revision: o.Revision, Undone: o.Undone, Added: j.Added}
@@ -165,7 +166,13 @@ func (d *delta) between(from, to int) *api.SessionDelta {
 			}
 		}
 		for _, p := range j.Pins {
-			change(p.Block).Pinned = new(p.Pinned)
+			if _, known := pinned[p.Block]; !known {
+				pinned[p.Block] = !p.Pinned
+			}
+			b := change(p.Block)
+			if b.Pinned = nil; p.Pinned != pinned[p.Block] {
+				b.Pinned = new(p.Pinned)
+			}
 			op.Blocks++
 		}
 		if c := j.Compacted; c != nil {
