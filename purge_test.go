@@ -3,11 +3,16 @@ package carrel_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -234,5 +239,26 @@ func TestWhatComesAfterAPurge(t *testing.T) {
 		if res, err := b.Cost(t.Context(), scope, &carrel.CostRequest{Session: id}); err != nil || res.Total.Calls != 1 {
 			t.Errorf("the cost of %q: %+v, %v", id, res, err)
 		}
+	}
+}
+
+// A purge whose snapshot cannot be removed says so, and purges the session all the same.
+func TestPurgeWithASnapshotThatStays(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "columns-")
+	b := newBench(t, stores.New(t), carrel.Options{Snapshots: prefix})
+	live(t, b, "s", spoken)
+	held := (&stacks.Stacks{Base: &base.Base{Opts: base.Options{Snapshots: prefix}}}).SnapshotPath(scope)
+	if err := os.MkdirAll(filepath.Join(held, "in use"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+	if _, ok := errors.AsType[*stacks.SnapshotError](err); !ok || !strings.Contains(err.Error(), held) {
+		t.Errorf("error %v, want one that names %s", err, held)
+	}
+	if info, err := b.Session(t.Context(), scope, &carrel.SessionRequest{Session: "s"}); !errors.Is(err, carrel.ErrGone) {
+		t.Errorf("the session is %+v, %v", info, err)
+	}
+	if open, err := b.store.OpenJobs(t.Context(), scope); err != nil || len(open) > 0 {
+		t.Errorf("open jobs %v, %v", open, err)
 	}
 }
