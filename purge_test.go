@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,38 @@ func TestPurgeAfterADeath(t *testing.T) {
 			if open, err := s.OpenJobs(t.Context(), scope); err != nil || len(open) != 0 {
 				t.Errorf("%s, death %d: open jobs %+v, %v", name, at, open, err)
 			}
+		}
+	}
+}
+
+// While a purge is not at its end, a list in pages has all other sessions.
+func TestSessionsDuringAPurge(t *testing.T) {
+	s := stores.New(t)
+	b := newBench(t, s, carrel.Options{})
+	for _, id := range []transcript.SessionID{"one", "two", "three", "four"} {
+		if _, err := b.Append(t.Context(), scope, &carrel.AppendRequest{Session: id, Messages: talk(string(id), 0, 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := newEngine(t, s).As("eraser", &process{Store: s, at: 1}).PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "one"}); !errors.Is(err, errDied) {
+		t.Fatalf("error %v, want %v", err, errDied)
+	}
+	for limit := range 5 {
+		var got []string
+		for at := (carrel.Cursor{Limit: limit}); ; {
+			page, err := b.Sessions(t.Context(), scope, &carrel.SessionsRequest{Cursor: at})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, info := range page.Items {
+				got = append(got, string(info.Session))
+			}
+			if at.After = page.Next; at.After == "" {
+				break
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, []string{"four", "three", "two"}) {
+			t.Errorf("pages of %d have %q", limit, got)
 		}
 	}
 }
