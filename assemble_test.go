@@ -251,6 +251,23 @@ func TestStablePrefix(t *testing.T) {
 	}
 }
 
+// A context uses no cell again that another process has purged.
+func TestAssembleAfterAPurgeElsewhere(t *testing.T) {
+	s := stores.New(t)
+	b, other := newBench(t, s, carrel.Options{}), newBench(t, s, carrel.Options{})
+	for _, anew := range []bool{false, true} {
+		in, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Data: podTalk(t, 3), Anew: anew})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := &carrel.AssembleRequest{Session: in.Session, Query: "which pod?", Format: "openai", Budget: 20_000}
+		audit(t, b.Engine, req, b.assemble(t, req))
+		if _, err := other.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A session that is too large is cut for this context alone.
 func TestAssembleCutsTheWindow(t *testing.T) {
 	b := newBench(t, stores.New(t), carrel.Options{})
@@ -279,6 +296,37 @@ func TestAssembleCutsTheWindow(t *testing.T) {
 	req.Budget = 40
 	if _, err := b.Assemble(t.Context(), scope, req); !errors.Is(err, carrel.ErrBudget) {
 		t.Errorf("a budget of 40: %v, want %v", err, carrel.ErrBudget)
+	}
+}
+
+// A session that is too large is cut as the context counts it, in each format and for each model.
+// An error names the least budget.
+func TestAssembleCutsAsItCounts(t *testing.T) {
+	b := newBench(t, stores.New(t), carrel.Options{})
+	in, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Name: "chat.json", Data: podTalk(t, 20)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{carrel.FormatText, "openai", "anthropic", "responses"} {
+		for _, model := range []string{"", "claude-sonnet-4-5"} {
+			req := &carrel.AssembleRequest{Session: in.Session, System: "Be brief.", Query: "which pod?", Format: format, Model: model, Budget: 1_000_000, DryRun: true}
+			whole := b.assemble(t, req)
+			req.Budget, req.Reserve = 110, 10
+			_, err := b.Assemble(t.Context(), scope, req)
+			floor, ok := carrel.Floor(err)
+			if !ok || floor.Budget != 100 {
+				t.Fatalf("%s, %q: a budget of 100: %v", format, model, err)
+			}
+			for least := floor.Need; req.Budget < whole.TokenCount; req.Budget += 251 {
+				r, err := b.Assemble(t.Context(), scope, req)
+				if fits := req.Budget-req.Reserve >= least; fits != (err == nil) || !fits && !errors.Is(err, carrel.ErrBudget) {
+					t.Fatalf("%s, %q: %v in %d, the least is %d", format, model, err, req.Budget-req.Reserve, least)
+				}
+				if err == nil && (r.TokenCount > req.Budget-req.Reserve || r.Demand != whole.Demand) {
+					t.Fatalf("%s, %q: %d tokens in %d, demand %d of %d", format, model, r.TokenCount, req.Budget, r.Demand, whole.Demand)
+				}
+			}
+		}
 	}
 }
 

@@ -319,6 +319,43 @@ func TestUndoRestoresTheWindow(t *testing.T) {
 	}
 }
 
+// If a block of one of several sessions cannot be pinned, none is.
+func TestPinOfSeveralSessions(t *testing.T) {
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
+	var refs []string
+	for _, data := range [][]byte{conversation(t), podTalk(t, 3)} {
+		in, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs = append(refs, string(list.Messages[len(list.Messages)-1].ID))
+	}
+	pin := func(dry bool) (*carrel.PinResult, error) {
+		return b.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: refs, DryRun: dry})
+	}
+	if res, err := pin(true); err != nil || len(res.Changed) != 2 || len(res.Ops) != 0 {
+		t.Fatalf("two blocks of two sessions: %+v, %v", res, err)
+	}
+	if _, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Data: podTalk(t, 1), Rewind: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pin(false); !errors.Is(err, carrel.ErrPolicy) {
+		t.Fatalf("with a block that left: %v", err)
+	}
+	refs = refs[:1]
+	res, err := pin(false)
+	if err != nil || len(res.Changed) != 1 || len(res.Ops) != 1 {
+		t.Fatalf("the block of the first session is pinned already: %+v, %v", res, err)
+	}
+	if res, err = pin(false); err != nil || res.Changed == nil || len(res.Changed) != 0 {
+		t.Errorf("a second pin: %+v, %v", res, err)
+	}
+}
+
 func TestPinKeepsABlock(t *testing.T) {
 	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))

@@ -133,6 +133,21 @@ func onSQLite(t *testing.T, path string) (*bench, func()) {
 	}
 }
 
+// A purge lists the contexts of a session and of those that began with its packets, newest first.
+func TestPurgeListsContextsByAge(t *testing.T) {
+	b := newBench(t, stores.New(t), carrel.Options{})
+	l := live(t, b, "s", spoken)
+	want := []string{l.manifest}
+	for _, id := range []transcript.SessionID{l.next, "s", l.next} {
+		r := b.assemble(t, &carrel.AssembleRequest{Query: "what goes on?", Session: id, Budget: 60_000, Format: "text"})
+		want = append([]string{r.Manifest}, want...)
+	}
+	res, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+	if err != nil || !slices.Equal(res.Manifests, want) {
+		t.Errorf("%v, %v, want %v", res.Manifests, err, want)
+	}
+}
+
 // After a purge nothing that was said is in any byte of the database, wherever it was
 // before; other sessions are as they were; and everybody who asks is told.
 func TestPurgedSession(t *testing.T) {

@@ -3,11 +3,17 @@ package carrel_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -125,6 +131,38 @@ func TestPurgeAfterADeath(t *testing.T) {
 	}
 }
 
+// While a purge is not at its end, a list in pages has all other sessions.
+func TestSessionsDuringAPurge(t *testing.T) {
+	s := stores.New(t)
+	b := newBench(t, s, carrel.Options{})
+	for _, id := range []transcript.SessionID{"one", "two", "three", "four"} {
+		if _, err := b.Append(t.Context(), scope, &carrel.AppendRequest{Session: id, Messages: talk(string(id), 0, 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := newEngine(t, s).As("eraser", &process{Store: s, at: 1}).PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "one"}); !errors.Is(err, errDied) {
+		t.Fatalf("error %v, want %v", err, errDied)
+	}
+	for limit := range 5 {
+		var got []string
+		for at := (carrel.Cursor{Limit: limit}); ; {
+			page, err := b.Sessions(t.Context(), scope, &carrel.SessionsRequest{Cursor: at})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, info := range page.Items {
+				got = append(got, string(info.Session))
+			}
+			if at.After = page.Next; at.After == "" {
+				break
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, []string{"four", "three", "two"}) {
+			t.Errorf("pages of %d have %q", limit, got)
+		}
+	}
+}
+
 // A process that was stopped for longer than it had the job of a purge, which another one has
 // finished, writes nothing when it goes on.
 func TestPurgeThatWasTaken(t *testing.T) {
@@ -234,5 +272,26 @@ func TestWhatComesAfterAPurge(t *testing.T) {
 		if res, err := b.Cost(t.Context(), scope, &carrel.CostRequest{Session: id}); err != nil || res.Total.Calls != 1 {
 			t.Errorf("the cost of %q: %+v, %v", id, res, err)
 		}
+	}
+}
+
+// A purge whose snapshot cannot be removed says so, and purges the session all the same.
+func TestPurgeWithASnapshotThatStays(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "columns-")
+	b := newBench(t, stores.New(t), carrel.Options{Snapshots: prefix})
+	live(t, b, "s", spoken)
+	held := (&stacks.Stacks{Base: &base.Base{Opts: base.Options{Snapshots: prefix}}}).SnapshotPath(scope)
+	if err := os.MkdirAll(filepath.Join(held, "in use"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+	if _, ok := errors.AsType[*stacks.SnapshotError](err); !ok || !strings.Contains(err.Error(), held) {
+		t.Errorf("error %v, want one that names %s", err, held)
+	}
+	if info, err := b.Session(t.Context(), scope, &carrel.SessionRequest{Session: "s"}); !errors.Is(err, carrel.ErrGone) {
+		t.Errorf("the session is %+v, %v", info, err)
+	}
+	if open, err := b.store.OpenJobs(t.Context(), scope); err != nil || len(open) > 0 {
+		t.Errorf("open jobs %v, %v", open, err)
 	}
 }

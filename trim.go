@@ -21,7 +21,7 @@ type Trimmed struct {
 
 // Trim makes a conversation, or a request to a provider, fit a budget, in
 // memory and without a store. It detects the format of data and ignores
-// req.Session. opts may be nil. [Trimmed.Recall] returns any block by an id
+// req.Session and req.DryRun. opts may be nil. [Trimmed.Recall] returns any block by an id
 // that appears in Data or in the decisions of the result.
 //
 // A conversation that fits is returned byte for byte. Trim fails with an
@@ -37,7 +37,7 @@ func Trim(ctx context.Context, data []byte, req *CompressRequest, opts *Options)
 		return nil, err
 	}
 	r := *req
-	r.Session = in.Session
+	r.Session, r.DryRun = in.Session, false
 	t := &Trimmed{engine: e}
 	if t.Result, err = e.Compress(ctx, governance.DefaultScope, &r); err != nil {
 		return nil, err

@@ -21,6 +21,10 @@ func TestTrim(t *testing.T) {
 	if got.Result.After > 12_000 || len(got.Data) > len(data)/2 {
 		t.Errorf("%d tokens, %d bytes of %d", got.Result.After, len(got.Data), len(data))
 	}
+	dry, err := carrel.Trim(t.Context(), data, &carrel.CompressRequest{Target: carrel.Target{Tokens: 12_000}, DryRun: true}, nil)
+	if err != nil || !bytes.Equal(dry.Data, got.Data) {
+		t.Errorf("a dry run returns %d bytes, %v", len(dry.Data), err)
+	}
 	if _, wrong, err := carrel.Validate("openai", got.Data); err != nil || len(wrong) > 0 {
 		t.Errorf("its provider refuses it: %v, %v", wrong, err)
 	}

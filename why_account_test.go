@@ -2,12 +2,15 @@ package carrel_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/test/stores"
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -66,6 +69,58 @@ func TestWhyExplainsAnAccount(t *testing.T) {
 	}
 	if slices.ContainsFunc(why.Account.Units, func(u carrel.WhyUnit) bool { return !u.Kept && u.Text == missing[i].Text }) {
 		t.Errorf("%q is not back at a target of %d", missing[i].Text, missing[i].Target)
+	}
+}
+
+// Of a block that keeps its calls, why says which units stand in the window, in a result that was
+// shortened or in one that stays.
+func TestWhyOfABlockOfCalls(t *testing.T) {
+	e := newEngine(t, stores.New(t))
+	lamps := func(n int, what string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%s %d of the pier burns since %d\n", what, i, i*7)
+		}
+		return b.String()
+	}
+	msgs := []message{{Role: "user", Content: "Find out which lamp of the pier is red."}}
+	for i := range 6 {
+		id := fmt.Sprintf("call_%d", i)
+		msgs = append(msgs, message{Role: "assistant", Calls: []call{newCall(id, "Bash", `{"command":"burn"}`)}}, message{Role: "tool", CallID: id, Content: lamps(300, "lamp")})
+	}
+	msgs = append(msgs, message{Role: "assistant", Calls: []call{newCall("long", "Bash", `{"command":"burn -l"}`), newCall("short", "Bash", `{"command":"burn -s"}`)}},
+		message{Role: "tool", CallID: "long", Content: lamps(200, "lantern")}, message{Role: "tool", CallID: "short", Content: "beacon 1 is red"})
+	in := load(t, e, body(t, msgs))
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: 2_000}, KeepLast: -1, Strategy: carrel.StrategyAccount}); err != nil {
+		t.Fatal(err)
+	}
+	list := of(e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session}))(t).Messages
+	last := list[len(list)-1]
+	if last.Form != pager.Calls {
+		t.Fatalf("the last block is %s, want %s", last.Form, pager.Calls)
+	}
+	var window struct{ Messages []message }
+	if err := json.Unmarshal(export(t, e, in.Session), &window); err != nil {
+		t.Fatal(err)
+	}
+	said := window.Messages[len(window.Messages)-2:] // the two results
+	w := of(e.Why(t.Context(), scope, &carrel.BlockRequest{Block: string(last.ID)}))(t).Account
+	if w == nil || w.Kept == w.Total || said[1].Content != "beacon 1 is red" {
+		t.Fatalf("of %+v is in the window; the short result is %q", w, said[1].Content)
+	}
+	kept := 0
+	for _, u := range w.Units {
+		line := u.Text[strings.LastIndex(u.Text, "\n")+1:] // the outcome of a call
+		there := strings.Contains(said[0].Content, line) || strings.Contains(u.Text, "beacon") || strings.Contains(u.Text, "burn -s")
+		if there != u.Kept {
+			t.Errorf("%q is in the window: %v, and why says %v", u.Text, there, u.Kept)
+		}
+		if u.Kept {
+			kept++
+		}
+	}
+	if kept < 3 || w.Kept < kept {
+		t.Errorf("of %d units in the window there are %d in the list", w.Kept, kept)
 	}
 }
 

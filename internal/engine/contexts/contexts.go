@@ -20,5 +20,5 @@ type Contexts struct {
 
 	// FitWindow returns rows and stubs for a window of a session with at most target tokens.
 	// Package windows implements it.
-	FitWindow func(ctx context.Context, scope governance.Scope, h *hold.Snapshot, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error)
+	FitWindow func(ctx context.Context, scope governance.Scope, h *hold.Snapshot, count func([]transcript.Entry) token.Count, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error)
 }

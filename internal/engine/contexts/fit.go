@@ -9,6 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/retrieval"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/tier"
@@ -147,8 +148,8 @@ func (m *measured) worthy(scored []selected) []selected {
 }
 
 // fitBudget returns the plan of a context, which never exceeds the budget. If the session alone
-// is too large, fitBudget first cuts the session; demand and tier are still those of the uncut
-// session.
+// is too large, fitBudget first cuts the session; the demand is still that of the uncut session,
+// and the tier is minimal if the request does not force another.
 func (e *Contexts) fitBudget(ctx context.Context, src *source, m *measured) (*fitted, error) {
 	r, f := m.request, &fitted{opened: src.opened, left: m.left}
 	var err error
@@ -161,11 +162,17 @@ func (e *Contexts) fitBudget(ctx context.Context, src *source, m *measured) (*fi
 	if src.held == nil || others >= r.Budget {
 		return nil, &fixedError{over}
 	}
-	demand := over.Need + r.Notice
+	demand := over.Need
+	if len(r.Winners) > 0 {
+		demand += r.Notice
+	}
 	for i := range r.Winners {
 		demand += r.Winners[i].Tokens
 	}
-	rows, stubs, err := e.FitWindow(ctx, src.scope, src.held, src.meter, r.Budget-others+src.meter.Fixed(src.held.Session))
+	rows, stubs, err := e.FitWindow(ctx, src.scope, src.held, src.shownTokens, r.Budget-others)
+	if floor, ok := errors.AsType[*pager.FloorError](err); ok {
+		floor.Budget, floor.Need, floor.Fixed = floor.Budget+others, floor.Need+others, floor.Fixed+others
+	}
 	if err != nil {
 		return nil, err
 	}

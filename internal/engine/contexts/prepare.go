@@ -82,11 +82,16 @@ func (e *Contexts) openSession(ctx context.Context, src *source) error {
 	return waiting(src.opened.window)
 }
 
-// open returns the window that goes into the context. Like carrel.Engine.Export, it removes
-// thinking that is valid only behind the text that preceded it, because the context may have other
-// text before it.
+// open returns the window that goes into the context.
 func (src *source) open(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) opened {
-	o := opened{window: src.held.Window(rows, stubs, src.held.Summary)}
+	return src.shown(src.held.Window(rows, stubs, src.held.Summary))
+}
+
+// shown returns w as the context shows it. Like carrel.Engine.Export, it removes thinking that is
+// valid only behind the text that preceded it, because the context may have other text before it.
+// It may change w.
+func (src *source) shown(w *transcript.Window) opened {
+	o := opened{window: w}
 	if src.format != nil {
 		o.losses = hold.DropBoundThinking(o.window, src.format.Name(), true)
 		o.window = hold.CloseQuotes(o.window, src.format.Name())
@@ -153,6 +158,12 @@ func (src *source) windowTokens(w *transcript.Window) token.Count {
 		n += src.entry(&w.Entries[i])
 	}
 	return n
+}
+
+// shownTokens returns the most tokens that entries of the session have in the context, whatever
+// entries come before and after them. It may change the entries.
+func (src *source) shownTokens(entries []transcript.Entry) token.Count {
+	return src.windowTokens(src.shown(&transcript.Window{Session: src.held.Session, Entries: entries}).window)
 }
 
 // count counts the tokens of a text.

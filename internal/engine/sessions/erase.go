@@ -141,6 +141,7 @@ func (e *Sessions) parents(ctx context.Context, scope governance.Scope, id trans
 func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessions []transcript.SessionID, res *api.SessionRemoval) (int, error) {
 	f := stacks.NewFamily()
 	res.Manifests, res.Memories = nil, nil
+	var held []*store.Manifest
 	for _, id := range sessions {
 		brought, err := e.Store.Brought(ctx, scope, id)
 		if err != nil {
@@ -151,8 +152,12 @@ func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessi
 			if err != nil {
 				return 0, err
 			}
-			res.Manifests = append(res.Manifests, m.ID)
+			held = append(held, m)
 		}
+	}
+	slices.SortFunc(held, func(a, b *store.Manifest) int { return cmp.Compare(b.Version, a.Version) })
+	for _, m := range held {
+		res.Manifests = append(res.Manifests, m.ID)
 	}
 	if err := e.Descend(ctx, scope, f); err != nil {
 		return 0, err

@@ -49,7 +49,12 @@ func (e *Sessions) sessions(ctx context.Context, scope governance.Scope, limit i
 			break
 		}
 	}
-	return e.describe(ctx, scope, heads)
+	list, err := e.describe(ctx, scope, heads)
+	if err == nil && limit > 0 && len(list) < len(heads) {
+		list, err = e.sessions(ctx, scope, 0) // others take the places of those whose description is erased
+		list = list[:min(limit, len(list))]
+	}
+	return list, err
 }
 
 // describe returns descriptions of the sessions with the given heads, without those whose

@@ -33,9 +33,10 @@ type segmentsOf struct {
 
 // SegmentsKnown are known segments of the contexts of one scope, session and format, by key.
 type SegmentsKnown struct {
-	mu    sync.Mutex
-	all   map[string]KnownSegment
-	count *atomic.Int64 // the counter of the cache
+	mu      sync.Mutex
+	all     map[string]KnownSegment
+	count   *atomic.Int64 // the counter of the cache
+	version store.Version // version of the scope up to which no segment in all was erased
 }
 
 // A KnownSegment is a segment that is in the store.
@@ -68,6 +69,9 @@ type ContextEntry struct {
 
 // OpAssemble is the operation of a log entry with a [ContextEntry].
 const OpAssemble = "assemble"
+
+// opPurge is the operation of the log entry of each update that erases cells.
+const opPurge = "purge"
 
 // SegmentKeys makes the keys of the segments of a context, in order. It numbers segments that
 // occur several times, such as frames.
@@ -105,8 +109,8 @@ func (k *SegmentsKnown) Keep(m *manifest.Manifest, salts []digest.Salt) {
 	}
 }
 
-// KnownSegments returns the cached segments. If there are none, it returns those of the latest
-// context, provided that this is among the last updates of the scope. The argument version is a
+// KnownSegments returns the cached segments. If there are none, or if another process has erased
+// cells of the scope since, it returns those of the latest context, provided that this is among the last updates of the scope. The argument version is a
 // version that the scope has reached.
 func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, version store.Version, session transcript.SessionID, format string) (*SegmentsKnown, error) {
 	key := segmentsOf{scope, session, format}
@@ -115,9 +119,13 @@ func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, vers
 	known := c.all[key]
 	c.mu.Unlock()
 	if known != nil {
-		return known, nil
+		erased, err := e.erasedSince(ctx, scope, known, version)
+		if err != nil || !erased {
+			return known, err
+		}
+		c.Forget(scope) // another process has erased them
 	}
-	known = &SegmentsKnown{all: make(map[string]KnownSegment), count: &c.count}
+	known = &SegmentsKnown{all: make(map[string]KnownSegment), count: &c.count, version: version}
 	if err := e.readLatest(ctx, key, version, known.all); err != nil {
 		return nil, err
 	}
@@ -138,6 +146,26 @@ func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, vers
 	c.all[key] = known
 	c.count.Add(int64(len(known.all)))
 	return known, nil
+}
+
+// erasedSince reports whether cells of the scope were erased after the version of k. If not, it
+// sets the version of k to the given one, which the scope has reached.
+func (e *Stacks) erasedSince(ctx context.Context, scope governance.Scope, k *SegmentsKnown, version store.Version) (bool, error) {
+	k.mu.Lock()
+	from := k.version
+	k.mu.Unlock()
+	for entry, err := range e.Store.Log(ctx, scope, from) {
+		if err != nil {
+			return false, err
+		}
+		if entry.Op == opPurge {
+			return true, nil
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.version = max(from, version)
+	return false, nil
 }
 
 // remove drops the segments under a key. The caller holds the lock. A job that still uses the

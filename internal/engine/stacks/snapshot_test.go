@@ -2,6 +2,8 @@ package stacks
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -172,6 +174,25 @@ func TestNoSnapshot(t *testing.T) {
 	same(t, process(t, filled(t, leastSnapshot, "op_1"), filepath.Join(dir, "no", "such", "folder")))
 	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
 		t.Errorf("there are %v, %v", files, err)
+	}
+}
+
+// A snapshot with a valid checksum that names more rows than it has is refused.
+func TestSnapshotWithTooFewRows(t *testing.T) {
+	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
+	e := process(t, s, dir)
+	same(t, e)
+	data, err := os.ReadFile(e.SnapshotPath(testScope))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := len(snapshotMark) + 8 + len(testScope) + 8 + len("op_1") + 8 + 8
+	for _, each := range []int{0, 8, 12, 15} { // bytes left of an id and a version
+		cut := slices.Clone(data[:header+each*leastSnapshot])
+		cut = binary.LittleEndian.AppendUint32(cut, checksum(cut))
+		if _, err := new(columns).decode(cut, testScope); !errors.Is(err, errNotWhole) {
+			t.Errorf("%d bytes for each row: %v", each, err)
+		}
 	}
 }
 

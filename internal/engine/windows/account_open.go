@@ -55,11 +55,7 @@ func (p *pass) resultsOf(i int) (all []transcript.ToolResult) {
 func (p *pass) callsStub(i int, made *account.Plan) pager.Stub {
 	h, a := p.held, p.account
 	results := p.resultsOf(i)
-	parts := a.calls(i)
-	if len(parts) != len(results) { // all of it stands in place of the last result
-		parts = make([][2]int, len(results))
-		parts[len(parts)-1] = a.of[i]
-	}
+	parts := a.callParts(i, len(results))
 	s := pager.Stub{Results: make(map[string]string, len(results))}
 	for k, r := range results {
 		from, to := parts[k][0], parts[k][1]
@@ -76,8 +72,9 @@ func (p *pass) callsStub(i int, made *account.Plan) pager.Stub {
 	return s
 }
 
-// calls returns the units of each call of block i: from its own unit up to the next call.
-func (a *accountInput) calls(i int) (parts [][2]int) {
+// callParts returns the units of each call of block i, which has n results: from its own unit up to
+// the next call. If the calls are not n, all units stand in place of the last result.
+func (a *accountInput) callParts(i, n int) (parts [][2]int) {
 	from, to := a.of[i][0], a.of[i][1]
 	for k := from; k < to; k++ {
 		if kind := a.units[k].Kind; kind < account.Look || kind > account.Step {
@@ -87,6 +84,10 @@ func (a *accountInput) calls(i int) (parts [][2]int) {
 			parts[n-1][1] = k
 		}
 		parts = append(parts, [2]int{k, to})
+	}
+	if len(parts) != n {
+		parts = make([][2]int, n)
+		parts[n-1] = a.of[i]
 	}
 	return parts
 }

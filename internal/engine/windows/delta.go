@@ -12,6 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -97,6 +98,7 @@ type delta struct {
 	data   []journalData
 	places map[transcript.BlockID]int
 	blocks map[transcript.BlockID]*api.BlockDelta
+	forms  map[transcript.BlockID]*hold.Move // last move of each block before the first moment, set at first use
 }
 
 // moment returns the moment that a word names: [api.Moment], a revision or the id of an
@@ -137,6 +139,7 @@ func (d *delta) between(from, to int) *api.SessionDelta {
 		Ops: []api.DeltaOp{}, Blocks: []api.BlockDelta{},
 	}
 	var order []transcript.BlockID
+	pinned := make(map[transcript.BlockID]bool) // pins before the first change
 	for i := from; i < to; i++ {
 		o, j := &d.ops[i], &d.data[i]
 		op := api.DeltaOp{Op: o.ID, Kind: o.Op, Actor: o.Actor, Time: o.Time, Revision: o.Revision, Undone: o.Undone, Added: j.Added}
@@ -165,19 +168,29 @@ func (d *delta) between(from, to int) *api.SessionDelta {
 			}
 		}
 		for _, p := range j.Pins {
-			change(p.Block).Pinned = new(p.Pinned)
+			if _, known := pinned[p.Block]; !known {
+				pinned[p.Block] = !p.Pinned
+			}
+			b := change(p.Block)
+			if b.Pinned = nil; p.Pinned != pinned[p.Block] {
+				b.Pinned = new(p.Pinned)
+			}
 			op.Blocks++
 		}
 		if c := j.Compacted; c != nil {
 			for _, id := range c.Blocks {
 				b := change(id)
-				b.To, b.After, b.Rule, b.From = pager.Gone, 0, c.Rule, cmp.Or(b.From, pager.Whole)
+				if b.From == "" {
+					b.From, b.Before = d.place(id, from)
+				}
+				b.To, b.After, b.Rule = pager.Gone, 0, c.Rule
 				op.Blocks++
 			}
 		}
 		for _, id := range j.Back {
 			b := change(id)
-			b.To, b.From = pager.Whole, cmp.Or(b.From, pager.Gone)
+			b.From = cmp.Or(b.From, pager.Gone)
+			b.To, b.After = pager.Whole, d.whole(id)
 			op.Blocks++
 		}
 		res.Ops = append(res.Ops, op)
@@ -194,15 +207,56 @@ func (d *delta) between(from, to int) *api.SessionDelta {
 	return res
 }
 
+// place returns the form of a block at a moment, and its tokens in the window.
+func (d *delta) place(id transcript.BlockID, n int) (pager.Form, token.Count) {
+	if d.forms == nil {
+		d.forms = make(map[transcript.BlockID]*hold.Move)
+		for i := range n {
+			j := &d.data[i]
+			for k := range j.Moves {
+				d.forms[j.Moves[k].Block] = &j.Moves[k]
+			}
+			if j.Compacted != nil {
+				for _, id := range j.Compacted.Blocks {
+					d.forms[id] = &hold.Move{BlockDecision: pager.BlockDecision{To: pager.Gone}}
+				}
+			}
+			for _, id := range j.Back {
+				delete(d.forms, id)
+			}
+		}
+	}
+	if m := d.forms[id]; m != nil {
+		return m.To, m.After
+	}
+	return pager.Whole, d.whole(id)
+}
+
+// whole returns the tokens of a block that is in the window whole, or 0 if the block is no longer
+// of the session.
+func (d *delta) whole(id transcript.BlockID) token.Count {
+	if r := d.row(id); r != nil {
+		return r.Tokens
+	}
+	return 0
+}
+
+// row returns the row of a block that is in the conversation or an earlier window, or nil.
+func (d *delta) row(id transcript.BlockID) *store.Block {
+	if i, there := d.places[id]; there {
+		return &d.h.Rows[i]
+	}
+	return d.h.EarlierRow(id)
+}
+
 // describe adds kind, tools, turn and tokens of a block that is still in the conversation or an
 // earlier window.
 func (d *delta) describe(b *api.BlockDelta) {
+	if r := d.row(b.Block); r != nil {
+		b.Kind, b.Tools, b.Turn, b.Tokens = r.Kind, r.Tools, r.Turn, r.Tokens
+	}
 	if i, there := d.places[b.Block]; there {
-		r := &d.h.Rows[i]
-		b.Kind, b.Tools, b.Turn, b.Tokens = r.Kind, r.Tools, r.Turn, r.Tokens
 		b.Preview = hold.Preview(d.h.Session.Messages, &d.h.Blocks[i])
-	} else if r := d.h.EarlierRow(b.Block); r != nil {
-		b.Kind, b.Tools, b.Turn, b.Tokens = r.Kind, r.Tools, r.Turn, r.Tokens
 	}
 }
 

@@ -134,17 +134,28 @@ func (p *pass) count(text string) token.Count {
 	return p.meter.Counter.Count(text)
 }
 
-// FitWindow returns rows and stubs for a window of a session that has at most target tokens. Only
-// the stubs and what stands before the first message are counted by m; whole blocks have the tokens
-// that are stored with the session, which may differ from m. It fails with a [*pager.FloorError] if
-// no window is so small.
-func (e *Windows) FitWindow(ctx context.Context, scope governance.Scope, h *hold.Snapshot, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error) {
+// FitWindow returns rows and stubs for a window of a session whose entries have at most target
+// tokens, which must be above 0. The function count returns the most tokens that entries of one
+// block, or that of the summary, have in the window. It may change them. FitWindow fails with a
+// [*pager.FloorError] if no window is so small.
+func (e *Windows) FitWindow(ctx context.Context, scope governance.Scope, h *hold.Snapshot, count func([]transcript.Entry) token.Count, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error) {
 	p, err := e.newPass(ctx, scope, h, &api.CompressRequest{Session: h.Session.ID})
 	if err != nil {
 		return nil, nil, err
 	}
-	p.meter = m
-	plan, err := pager.Make(p.request(&api.CompressRequest{Target: api.Target{Tokens: target}}))
+	r := p.request(&api.CompressRequest{Target: api.Target{Tokens: target}})
+	r.Fixed = 0
+	if h.Summary != nil {
+		r.Fixed = count([]transcript.Entry{h.Summary.Entry()})
+	}
+	r.Size = func(i int, f pager.Form) token.Count {
+		stub := p.stubs[h.Rows[i].ID]
+		if f != pager.Form(h.Rows[i].Form) {
+			stub = p.stub(i, f)
+		}
+		return count(pager.Entries(h.Session.Messages, &h.Blocks[i], f, stub))
+	}
+	plan, err := pager.Make(r)
 	if err != nil {
 		return nil, nil, err
 	}

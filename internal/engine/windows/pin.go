@@ -14,12 +14,12 @@ import (
 )
 
 // Pin pins blocks, which puts them under the hard rule [pager.RulePin], or unpins them. Blocks of
-// one session change together. Each session is written by itself, so an error may leave the blocks
-// of other sessions changed.
+// one session change together. Each session is written by itself, after the blocks of all sessions
+// were found, so only an error of the store can leave the blocks of other sessions changed.
 func (e *Windows) Pin(ctx context.Context, scope governance.Scope, req *api.PinRequest) (_ *api.PinResult, err error) {
 	defer base.During("pin", &err)
 
-	res := &api.PinResult{Pinned: !req.Unpin}
+	res := &api.PinResult{Pinned: !req.Unpin, Blocks: []transcript.BlockID{}, Changed: []transcript.BlockID{}}
 	bySession := make(map[transcript.SessionID][]transcript.BlockID)
 	var sessions []transcript.SessionID
 	for _, word := range req.Blocks {
@@ -33,6 +33,14 @@ func (e *Windows) Pin(ctx context.Context, scope governance.Scope, req *api.PinR
 		bySession[ref.Session] = append(bySession[ref.Session], ref.Block)
 		res.Blocks = append(res.Blocks, ref.Block)
 		res.Session = ref.Session
+	}
+	if dry := *req; len(sessions) > 1 && !req.DryRun {
+		dry.DryRun = true
+		for _, id := range sessions {
+			if _, err := e.pinSession(ctx, scope, id, bySession[id], &dry); err != nil {
+				return nil, err
+			}
+		}
 	}
 	for _, id := range sessions {
 		changed, err := base.Retry(ctx, func() (*api.PinResult, error) { return e.pinSession(ctx, scope, id, bySession[id], req) })

@@ -3,7 +3,6 @@ package windows
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func (e *Windows) whyAccount(ctx context.Context, scope governance.Scope, p *pas
 	mean := a.worth.Mean(a.units)
 	w := &api.WhyAccount{Floor: relativeTo(floorOf(made, last), mean), Units: []api.WhyUnit{}}
 	prior := cmp.Or(e.Opts.Prior, account.DefaultPrior())
-	text, whole := p.inPlace(i)
+	kept := p.keptUnits(i)
 	for k := a.of[i][0]; k < a.of[i][1]; k++ {
 		unit := &a.units[k]
 		if unit.Kind == account.Sign {
@@ -48,7 +47,7 @@ func (e *Windows) whyAccount(ctx context.Context, scope governance.Scope, p *pas
 		}
 		u := api.WhyUnit{
 			Text: unit.Text, Kind: unit.Kind.String(), Tokens: r.Count(k), Worth: relativeTo(made.Rate[k], mean),
-			Kept: whole || strings.Contains(text, transcript.Quote(unit.Text)), Because: prior.Explain(&a.worth.Sights[k]),
+			Kept: kept[k-a.of[i][0]], Because: prior.Explain(&a.worth.Sights[k]),
 		}
 		if u.Kept {
 			w.Kept++
@@ -95,17 +94,29 @@ func floorOf(made *account.Plan, budget token.Count) int64 {
 	return made.Rate[first]
 }
 
-// inPlace returns the text of the stub of block i, and whether the block itself is in the window.
-func (p *pass) inPlace(i int) (text string, whole bool) {
+// keptUnits reports of each unit of block i whether it is in the window.
+func (p *pass) keptUnits(i int) []bool {
+	units := p.account.units[p.account.of[i][0]:p.account.of[i][1]]
+	kept := make([]bool, len(units))
+	mark := func(from int, units []account.Unit, text string, whole bool) {
+		for k := range units {
+			kept[from+k] = whole || strings.Contains(text, transcript.Quote(units[k].Text))
+		}
+	}
+	stub := p.stubs[p.held.Rows[i].ID]
 	switch pager.Form(p.held.Rows[i].Form) {
 	case pager.Whole, pager.Bare:
-		return "", true
+		mark(0, units, "", true)
 	case pager.Calls:
-		results := p.stubs[p.held.Rows[i].ID].Results
-		return strings.Join(slices.Collect(maps.Values(results)), "\n"), false
+		mark(0, units, "", true) // what stands before the first call
+		results := p.resultsOf(i)
+		for k, part := range p.account.callParts(i, len(results)) {
+			text, cut := stub.Results[results[k].CallID]
+			mark(part[0]-p.account.of[i][0], withoutCommand(p.account.units[part[0]:part[1]]), text, !cut)
+		}
 	case pager.Lines, pager.Line:
-		return p.stubs[p.held.Rows[i].ID].Text, false
+		mark(0, units, stub.Text, false)
 	case pager.Gone:
 	}
-	return "", false
+	return kept
 }
