@@ -287,6 +287,32 @@ func unpackAll(encoding string, data []byte) []byte {
 	return plain
 }
 
+// A decoder may give the text of a short answer only when the answer is over. If that is no JSON, the
+// answer is as whole as one that is not compressed.
+func TestUnreadableAtTheEnd(t *testing.T) {
+	for _, encoding := range []string{"gzip", "deflate"} {
+		for text, whole := range map[string]bool{"<html>": true, "502 bad gateway": true, `{"id":"x"}`: true, `{"id":"x"`: false} {
+			var b bytes.Buffer
+			var w io.WriteCloser = gzip.NewWriter(&b)
+			if encoding == "deflate" {
+				w = zlib.NewWriter(&b)
+			}
+			_, err := io.WriteString(w, text)
+			if err = errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			tap := NewTap(Anthropic, jsonType, encoding)
+			tap.Feed(b.Bytes())
+			if a := tap.End(false); a.Whole != whole {
+				t.Errorf("%s, %s: whole is %v, want %v", encoding, text, a.Whole, whole)
+			}
+			if tap.End(true).Whole {
+				t.Errorf("%s, %s: what was cut is whole", encoding, text)
+			}
+		}
+	}
+}
+
 // What is compressed and cannot be read passes but for its last byte.
 func TestUnreadableAnswersPass(t *testing.T) {
 	for _, tt := range []struct{ encoding, text string }{
