@@ -289,7 +289,8 @@ func TestSummary(t *testing.T) {
 
 func TestFields(t *testing.T) {
 	q := read(t, wire.Responses, nil, `{"model":"gpt-\u0035","stream":true,"max_output_tokens":17,"instructions":"i","system":1,"messages":2,"previous_response_id":"r","input":[
-		{"type":"additional_tools","role":"developer"},{"role":"user","content":"a"},{"type":"reasoning"},{"type":"function_call"},{"type":"function_call_output"},{"type":"compaction"}]}`)
+		{"type":"additional_tools","role":"developer"},{"role":"user","content":"a"},{"type":"reasoning"},{"type":"function_call"},{"type":"function_call_output"},{"type":"compaction"},
+		{"type":"tool_search_output","call_id":"c"},{"type":"tool_search_output","call_id":null}]}`)
 	if q.Model != "gpt-5" || !q.Stream || q.MaxOutput != 17 || !q.Remote || string(q.Doc.Raw(q.System)) != `"i"` || q.First() != 1 {
 		t.Errorf("got %+v", q)
 	}
@@ -297,7 +298,7 @@ func TestFields(t *testing.T) {
 	for _, m := range q.Messages {
 		roles = append(roles, m.Role)
 	}
-	if want := []wire.Role{"system", "user", "assistant", "assistant", "tool", "other"}; !slices.Equal(roles, want) {
+	if want := []wire.Role{"system", "user", "assistant", "assistant", "tool", "other", "tool", "assistant"}; !slices.Equal(roles, want) {
 		t.Errorf("got roles %v, want %v", roles, want)
 	}
 }
