@@ -158,6 +158,7 @@ func (c *call) reply(w http.ResponseWriter) {
 		return
 	}
 	maps.Copy(w.Header(), r.Header)
+	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(r.Body) // an error means that the client is gone
 }
 

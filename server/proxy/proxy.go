@@ -222,8 +222,6 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	// although the proxy still sends the body on, and cuts the answer. HTTP/2 always is full
 	// duplex.
 	_ = http.NewResponseController(w).EnableFullDuplex()
-	// A nil value keeps the server from adding these headers to an answer that lacks them.
-	w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
 	c := &call{proxy: p, target: to, ctx: r.Context(), dialect: dialect}
 	c.intent.Dialect = string(dialect)
 	r, cancel := c.bind(r)
@@ -240,7 +238,8 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A writer flushes the headers of an event stream before its first event.
+// A writer keeps the server from adding headers to an answer, and flushes the headers of an event
+// stream before its first event.
 type writer struct{ http.ResponseWriter }
 
 // Unwrap is for [http.ResponseController].
@@ -248,6 +247,11 @@ func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].
 func (w *writer) WriteHeader(status int) {
+	for _, name := range [...]string{"Date", "Content-Type"} {
+		if h := w.Header(); h[name] == nil {
+			h[name] = nil // this keeps the server from adding it
+		}
+	}
 	w.ResponseWriter.WriteHeader(status)
 	if status >= http.StatusOK && strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
 		_ = http.NewResponseController(w.ResponseWriter).Flush() // if it fails, the first event flushes
