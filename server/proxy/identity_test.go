@@ -479,12 +479,19 @@ func TestManagers(t *testing.T) {
 				t.Errorf("sent (-want +got):\n%s", diff)
 			}
 			begun, ended := s.recorder.calls()
-			if len(begun) != 1 || len(ended) != 1 || len(tt.manager.done) != tt.done {
+			sendings := max(1, len(tt.want))
+			if len(begun) != sendings || len(ended) != sendings || len(tt.manager.done) != tt.done {
 				t.Fatalf("%d intents, %d outcomes, told %d times", len(begun), len(ended), len(tt.manager.done))
 			}
 			in := begun[0]
 			if name == "it sends the original after a refusal" {
-				return // its intent was what was to be sent
+				if in := begun[1]; in.Managed || in.Reason != tt.reason || in.Bytes != 0 || in.SentBytes != len(claudeBody) || in.Sent != in.Chain {
+					t.Errorf("intent of the original %+v", in)
+				}
+				if first, then := ended["call_0"], ended["call_1"]; first.Status != 400 || first.State != store.CallFailed || first.Received != len("bad") || then.Status != 200 || then.State != store.CallDone {
+					t.Errorf("outcomes %+v and %+v", first, then)
+				}
+				tt.managed, tt.reason = true, "same epoch" // of what was refused
 			}
 			if in.Managed != tt.managed || in.Reason != tt.reason || in.Holdout != tt.holdout || in.Bytes != len(claudeBody) {
 				t.Errorf("intent %+v", in)
@@ -493,6 +500,35 @@ func TestManagers(t *testing.T) {
 				t.Errorf("intent %+v", in)
 			}
 		})
+	}
+}
+
+// What goes out after a refusal is not sent before its intent is recorded.
+func TestNothingIsSentAgainBeforeItsIntent(t *testing.T) {
+	intents, bodies := 0, 0
+	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		bodies++
+		w.WriteHeader(http.StatusBadRequest)
+	}), func(o *Options) {
+		o.Required = true
+		o.Manager = &script{
+			prepare: func(context.Context, *wire.Request) (*Prepared, error) {
+				return &Prepared{Body: []byte(`{"model":"m","messages":[]}`), Reason: "same epoch"}, nil
+			},
+			refused: func(*wire.Request, *Prepared, int, []byte) (*Prepared, error) {
+				return &Prepared{Reason: "stopped"}, nil
+			},
+		}
+	})
+	s.recorder.begin = func(context.Context) error {
+		if intents++; intents > 1 {
+			return errors.New("the disk is full")
+		}
+		return nil
+	}
+	resp, text, err := s.ask("POST", "/v1/messages", claudeBody)
+	if err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "could not be recorded") || intents != 2 || bodies != 1 {
+		t.Errorf("got %v, %q, %v after %d intents and %d bodies", resp, text, err, intents, bodies)
 	}
 }
 
