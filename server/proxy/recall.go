@@ -271,7 +271,7 @@ func (s *rounds) turn(q *wire.Request, body []byte) error {
 		in.Follows = before
 	}
 	last := lastSent{before, in.Sent}
-	in.Reason, in.Bytes, in.SentBytes, in.Messages, in.Sent = "recall", 0, len(body), len(q.Messages), q.Messages[len(q.Messages)-1].Chain
+	in.Reason, in.Bytes, in.SentBytes, in.Sent = "recall", 0, len(body), q.Messages[len(q.Messages)-1].Chain
 	c.sealed = accountOf(partsOf(q), body, last)
 	if !c.begin(s.ctx) {
 		return errUnrecorded

@@ -295,6 +295,9 @@ func (c *recalling) check(a *answered) {
 		if !recorded.Recall || recorded.State != store.CallDone || (recorded.Follows != "") != (i > 0) || int(recorded.Usage.Output) != r.Usage.Output || int(recorded.Usage.Prompt()) != r.Usage.Total() {
 			c.t.Fatalf("round %d is recorded as %+v, the provider counted %+v", i, recorded, r.Usage)
 		}
+		if of := &calls.Items[len(now)-1]; recorded.Messages != of.Messages || recorded.Chain != of.Chain {
+			c.t.Fatalf("round %d has %d messages of the client, the first has %d", i, recorded.Messages, of.Messages)
+		}
 		c.sealed(recorded, r.Body)
 		began := strings.HasPrefix(recorded.Reason, "new epoch")
 		if r.Prefix.Broke != "" && !began || len(r.Dropped) > 0 {
