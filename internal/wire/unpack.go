@@ -61,9 +61,9 @@ var (
 	errStopped  = errors.New("wire: stopped")
 )
 
-// Unpack decompresses the body of a request by its Content-Encoding: gzip, deflate, zstd or
-// br. It fails if the result is larger than the given size in bytes, and with [ErrEncoding] if the
-// encoding is unknown.
+// Unpack decompresses the body of a request by its Content-Encoding: gzip, deflate, zstd or br. If
+// the result is larger than the given size in bytes, Unpack fails and returns one byte more than
+// that. It fails with [ErrEncoding] if the encoding is unknown.
 func Unpack(encoding string, r io.Reader, most int64) ([]byte, error) {
 	z, free, err := open(encoding, r)
 	if err != nil {

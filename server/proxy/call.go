@@ -182,7 +182,7 @@ func (c *call) read(r *http.Request) bool {
 	c.resetIdle()
 	switch {
 	case errors.Is(err, errBodyTooLarge):
-		c.intent.Bytes, c.intent.SentBytes, c.intent.Reason = int(max(0, r.ContentLength)), int(max(0, r.ContentLength)), "too large"
+		c.intent.Bytes, c.intent.SentBytes, c.intent.Reason = int(max(0, r.ContentLength)), int(max(0, r.ContentLength)), tooLarge
 		r.Body = &streamedBody{Reader: io.MultiReader(body.reader(), r.Body), rest: r.Body}
 		body.release()
 		return true
@@ -194,6 +194,9 @@ func (c *call) read(r *http.Request) bool {
 	c.intent.Bytes, c.intent.SentBytes = body.Len(), body.Len()
 	return true
 }
+
+// tooLarge is the reason why a body of more than MaxBody bytes, compressed or not, is not managed.
+const tooLarge = "too large"
 
 // A streamedBody is the body of a request that has more than MaxBody bytes: its beginning,
 // which is in memory, and then the rest, which streams.
@@ -241,9 +244,12 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 	}
 	c.plain = c.body.Bytes()
 	if e := strings.ToLower(r.Header.Get("Content-Encoding")); e != "" && e != "identity" {
-		var err error
-		if c.plain, err = wire.Unpack(e, bytes.NewReader(c.plain), c.proxy.opts.MaxBody); err != nil {
+		plain, err := wire.Unpack(e, bytes.NewReader(c.plain), c.proxy.opts.MaxBody)
+		if c.plain = plain; err != nil {
 			c.plain, c.intent.Reason = nil, "unreadable encoding"
+			if int64(len(plain)) > c.proxy.opts.MaxBody {
+				c.intent.Reason = tooLarge
+			}
 			return
 		}
 	}
