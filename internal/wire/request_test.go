@@ -122,7 +122,7 @@ func TestDifferentMessagesHaveDifferentIdentities(t *testing.T) {
 	}
 }
 
-// messages draws a conversation of texts, results and calls. It returns it as it is first
+// drawMessages draws a conversation of texts, results and calls. It returns it as it is first
 // sent, and as it is sent again: texts as blocks, with marks.
 func drawMessages(t *rapid.T) (first, again []string) {
 	mark := func() string {

@@ -40,7 +40,7 @@ func amount(t *testing.T, variable string, n int) int {
 	return n
 }
 
-// A wire is a listener in memory.
+// A line is a listener in memory.
 type line struct {
 	conns chan net.Conn
 	done  chan struct{}

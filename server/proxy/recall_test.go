@@ -212,7 +212,7 @@ func (c *recalling) ask() *answered {
 	return &answer
 }
 
-// An answer is one as a client reads it.
+// An answered is an answer as a client reads it.
 type answered struct {
 	items  []any
 	calls  []string
