@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
@@ -613,6 +614,56 @@ func (recallScript) Recall(context.Context, string) string { return "" }
 
 func (recallScript) Recalled(context.Context, *wire.Request, *Prepared, *weave.Reply) error {
 	return nil
+}
+
+// A model that recalls in every round is stopped. The client is told so, and each round is recorded
+// with what the provider counted.
+func TestRecallsWithoutEnd(t *testing.T) {
+	m := recallScript{&script{prepare: func(context.Context, *wire.Request) (*Prepared, error) {
+		return &Prepared{Body: []byte(claudeBody), Reason: "same epoch", Recall: true}, nil
+	}}}
+	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"type":"message","content":[{"type":"tool_use","id":"t","name":"`+ToolRecall+`","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":7}}`)
+	}), func(o *Options) { o.Manager = m })
+	resp, text, err := s.ask("POST", "/v1/messages", claudeBody)
+	if err != nil || resp.StatusCode != http.StatusBadGateway || !strings.Contains(text, "in more than 8 rounds") {
+		t.Errorf("got %v, %s, %v", resp, text, err)
+	}
+	begun, ended := s.recorder.calls()
+	if len(begun) != 1+maxRounds || len(ended) != len(begun) {
+		t.Fatalf("%d intents and %d outcomes, want %d", len(begun), len(ended), 1+maxRounds)
+	}
+	for id, out := range ended {
+		if out.Status != http.StatusOK || out.Usage.Input != 7 || (out.State == store.CallFailed) != (id == "call_8") {
+			t.Errorf("%s: recorded %+v", id, out)
+		}
+	}
+	if got := s.proxy.Traffic(); got.Used != 1+maxRounds || got.Prompt != 7*(1+maxRounds) || got.Failed != 1 {
+		t.Errorf("traffic %+v", got)
+	}
+}
+
+// An answer that the proxy reads whole may come slowly, as any other.
+func TestSlowAnswersThatAreReadWhole(t *testing.T) {
+	const text = `{"type":"message","content":[],"stop_reason":"end_turn"}`
+	play(t, func(o *Options) {
+		o.Idle = time.Minute
+		o.Manager = recallScript{&script{prepare: func(context.Context, *wire.Request) (*Prepared, error) {
+			return &Prepared{Body: []byte(claudeBody), Reason: "same epoch", Recall: true}, nil
+		}}}
+	}, func(c *lineConn, _ *http.Request) {
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(text))
+		for i := 0; i < len(text); i += 8 {
+			<-time.After(40 * time.Second)
+			_, _ = io.WriteString(c, text[i:i+8])
+		}
+		waitUntilLeft(c)
+	}, func(t *testing.T, s *scene) {
+		if resp, got, err := s.hear(t, "/v1/messages", claudeBody); err != nil || resp.StatusCode != http.StatusOK || string(got) != text {
+			t.Errorf("got %v, %q, %v", resp, got, err)
+		}
+	})
 }
 
 // An answer that can have no call of the tool passes as it came, and is recorded, though the tool

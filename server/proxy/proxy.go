@@ -294,7 +294,11 @@ func (buffers) Put(b []byte) {
 // fail answers a request with an error if the provider gave no answer.
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	c := callOf(r.Context())
-	c.finish(&outcome{state: store.CallFailed})
+	out := &outcome{state: store.CallFailed}
+	if c.rounds != nil {
+		c.rounds.last(out)
+	}
+	c.finish(out)
 	if c.ctx.Err() != nil { // the client is gone
 		panic(http.ErrAbortHandler)
 	}
@@ -304,6 +308,8 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		f = refusedOutcome
 	case errors.Is(context.Cause(r.Context()), errIdle):
 		f = refusedIdle
+	case c.rounds != nil && c.rounds.n > 0:
+		f = roundRefusal(err)
 	}
 	p.log.Warn("a request got no answer from the provider", "reason", err)
 	f.write(w, c.dialect)
