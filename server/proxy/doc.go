@@ -12,7 +12,7 @@
 // The proxy adds nothing, follows no redirect and uses no proxy of the environment. The
 // upstreams are fixed: see [Upstreams]. The proxy reads the bodies of calls, whose paths
 // [wire.RouteOf] knows; other requests pass unread. It refuses upgrades to another protocol,
-// such as websockets, because it cannot read their traffic.
+// such as websockets, because it cannot read their traffic; it ignores an offer to go on in HTTP/2.
 //
 // # Who may ask
 //

@@ -226,6 +226,24 @@ func TestHopByHopHeaders(t *testing.T) {
 	}
 }
 
+// A client that offers to go on in HTTP/2, as that of the JDK does, gets its answer in HTTP/1.1.
+func TestAnOfferOfHTTP2(t *testing.T) {
+	provider := &echo{}
+	s := newStage(t, provider)
+	resp, _, err := s.ask("POST", "/v1/messages", claudeBody, "Connection", "Upgrade, HTTP2-Settings", "Upgrade", "h2c", "HTTP2-Settings", "AAEAAEAA", "Seed", "1")
+	if err != nil || resp.StatusCode == http.StatusUpgradeRequired || len(provider.got) != 1 {
+		t.Fatalf("got %v, %v; %d requests went upstream", resp, err, len(provider.got))
+	}
+	for _, name := range []string{"Connection", "Upgrade", "Http2-Settings"} {
+		if v, ok := provider.got[0].Header[name]; ok {
+			t.Errorf("%s: %q went upstream", name, v)
+		}
+	}
+	if begun, _ := s.recorder.calls(); len(begun) != 1 {
+		t.Errorf("%d calls are recorded", len(begun))
+	}
+}
+
 // A stream comes through byte for byte and its end is found, wherever the provider parts it.
 func TestStreamsSplitAtEveryOffset(t *testing.T) {
 	var cut int

@@ -214,7 +214,11 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	dialect, kind := wire.RouteOf(r.Method, to.rest)
-	if r.Header.Get("Upgrade") != "" {
+	switch strings.ToLower(r.Header.Get("Upgrade")) {
+	case "":
+	case "h2c":
+		r.Header.Del("Upgrade") // an offer of HTTP/2, which a server may ignore (RFC 9110, 7.8)
+	default:
 		refusedUpgrade.write(w, dialect)
 		return
 	}
