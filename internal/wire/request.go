@@ -217,6 +217,7 @@ func (q *Request) list() error {
 		if d.Kind(n) != rawjson.Object {
 			return fmt.Errorf("%w: message %d is not an object", ErrForm, len(q.Messages))
 		}
+		q.Remote = q.Remote || q.Dialect == Responses && Text(d, d.Member(n, "type")) == "item_reference"
 		q.add(n, q.role(n))
 	}
 	return nil

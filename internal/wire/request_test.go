@@ -303,6 +303,25 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// A history is at the provider if a part of it is only referred to.
+func TestHistoriesAtTheProvider(t *testing.T) {
+	for body, want := range map[string]bool{
+		`{"input":[{"role":"user","content":"a"},{"type":"item_reference","id":"rs_1"},{"role":"user","content":"b"}]}`: true,
+		`{"input":[{"role":"user","content":"a"}],"previous_response_id":"r"}`:                                          true,
+		`{"previous_response_id":"r"}`:                                                  true,
+		`{"input":"a","conversation":{"id":"c"}}`:                                       true,
+		`{"input":"a","conversation":null,"previous_response_id":null}`:                 false,
+		`{"input":[{"role":"user","content":[{"type":"item_reference","id":"rs_1"}]}]}`: false,
+	} {
+		if q := read(t, wire.Responses, nil, body); q.Remote != want {
+			t.Errorf("%s: remote %t, want %t", body, q.Remote, want)
+		}
+	}
+	if read(t, wire.Chat, nil, `{"messages":[{"type":"item_reference"}],"previous_response_id":"r"}`).Remote {
+		t.Error("Chat Completions have no history at the provider")
+	}
+}
+
 func TestThreads(t *testing.T) {
 	of := func(dialect wire.Dialect, session, body string) digest.Digest {
 		h := http.Header{}
