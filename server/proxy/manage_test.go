@@ -487,6 +487,14 @@ func TestARefusalEndsManaging(t *testing.T) {
 		t.Fatalf("the original is refused: %d, %s", answer.Code, answer.Body)
 	}
 	w.manager.Done(q, again, nil)
+	if p, err := w.manager.Prepare(t.Context(), q); err != nil || p.Body == nil {
+		t.Fatalf("got %+v, %v", p, err)
+	} else if _, err := w.manager.Refused(t.Context(), q, p, http.StatusRequestEntityTooLarge, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.manager.Status().Stopped; n != 1 {
+		t.Errorf("one conversation is counted as %d that are no longer managed", n)
+	}
 	for n := range 12 {
 		if n == 6 {
 			w.restart(o)
