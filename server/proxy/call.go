@@ -28,7 +28,7 @@ type call struct {
 	proxy   *Proxy
 	target  *target
 	ctx     context.Context // of the client; ends when the client disconnects
-	dialect wire.Dialect    // empty if the request is no call
+	dialect wire.Dialect    // empty if wire.RouteOf does not know the request
 	timer   *time.Timer     // cancels the request when the provider is silent for Options.Idle
 
 	parts    *parts        // the parsed request, or nil

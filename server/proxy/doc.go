@@ -32,5 +32,7 @@
 // # Memory
 //
 // The body of a request is in memory while it is sent, up to [Options.MaxBody]; a larger body
-// streams through unread. An answer passes in pieces; at most the last megabyte is held back.
+// streams through unread. An answer passes in pieces; at most the last megabyte is held back. The
+// answers of a call with the tool [ToolRecall] are kept until its end; if they are no streams, they
+// are read whole.
 package proxy

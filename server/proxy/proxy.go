@@ -67,7 +67,7 @@ type Options struct {
 
 	Logger  *slog.Logger
 	Metrics *telemetry.Registry
-	Now     func() time.Time // used for durations only; the default is time.Now
+	Now     func() time.Time // the default is time.Now
 }
 
 // The defaults.
