@@ -29,7 +29,7 @@ type CallIntent struct {
 	Holdout   bool          `json:"holdout,omitempty"`  // the session is left alone, for comparison
 	Reason    string        `json:"reason,omitempty"`   // why the call is managed or not
 	Recall    bool          `json:"recall,omitempty"`   // Carrel's recall tool is among the sent tools
-	Follows   string        `json:"follows,omitempty"`  // id of the call whose recall results this call returns
+	Follows   string        `json:"follows,omitempty"`  // id of the first round, if this call is a further round of a recall
 	Compacts  bool          `json:"compacts,omitempty"` // the client requests a summary to continue with
 	Thread    digest.Digest `json:"thread,omitzero"`    // digest of the conversation that began with such a summary
 	Manifest  string        `json:"manifest,omitempty"` // id of the sealed manifest of the sent body, if there is one

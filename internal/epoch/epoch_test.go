@@ -381,6 +381,10 @@ func TestOutputs(t *testing.T) {
 			`{"type":"function_call","call_id":"t","name":"ls","arguments":"{}"}`,
 			`{"type":"function_call_output","call_id":"t","output":"` + long + `"}`,
 		}, []string{`ls {}`}, `{"type":"function_call_output","call_id":"t","output":"1"}`},
+		{"a result of no call", wire.Responses, []string{
+			`{"type":"mcp_call","name":"ls","arguments":"{}"}`,
+			`{"type":"function_call_output","call_id":null,"output":"` + long + `"}`,
+		}, []string{" "}, `{"type":"function_call_output","call_id":null,"output":"1"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q := read(t, tt.dialect, bodyOf(tt.dialect, tt.messages...))

@@ -155,7 +155,7 @@ func (f *finder) take(raw []byte, at int, call string) {
 // call returns the call with an id. It searches the messages before the one that the finder reads.
 func (f *finder) call(id string) (c transcript.ToolCall) {
 	d := f.q.Doc
-	for i := f.message - 1; i >= 0; i-- {
+	for i := f.message - 1; i >= 0 && id != ""; i-- {
 		n := f.q.Messages[i].Node
 		if f.q.Messages[i].Role != wire.RoleAssistant {
 			continue

@@ -131,8 +131,8 @@ func callsAndTexts(q *wire.Request, i int) (calls, texts []string) {
 	d, n := q.Doc, q.Messages[i].Node
 	text := func(n rawjson.Node, key string) string { return wire.Text(d, d.Member(n, key)) }
 	if q.Dialect == wire.Responses {
-		if d.Member(n, "call_id") != rawjson.NoNode {
-			return []string{text(n, "call_id")}, nil
+		if id := text(n, "call_id"); id != "" {
+			return []string{id}, nil
 		}
 		if text(n, "type") == "reasoning" {
 			return nil, nil

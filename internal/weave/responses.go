@@ -105,13 +105,13 @@ func (p *responses) numbered(e *event) []byte {
 // take adds a complete item to the round.
 func (p *responses) take(item []byte) {
 	r := p.w.Round()
-	ours := p.ours(item)
+	ours, id := p.ours(item), said(get(item, "call_id")) // the id is null if the provider executes the call itself
 	switch kind := said(get(item, "type")); {
-	case get(item, "call_id") != nil && !strings.HasSuffix(kind, "_output"):
+	case ours || id != "" && !strings.HasSuffix(kind, "_output"):
 		if ours && said(get(item, "status")) == "incomplete" {
 			return // the arguments were cut off, so the call is dropped
 		}
-		r.called(said(get(item, "call_id")), said(get(item, "arguments")), ours)
+		r.called(id, said(get(item, "arguments")), ours)
 	case kind == "message":
 		for _, part := range elements(get(item, "content")) {
 			r.text = joinTexts(r.text, said(get(part, "text")))

@@ -81,6 +81,23 @@ func TestMembersAreReplaced(t *testing.T) {
 	}
 }
 
+// A call of the proxy's tool is hidden and answered also if the provider gives it no id.
+func TestCallsWithoutAnID(t *testing.T) {
+	const call = `{"type":"function_call","name":"recall","arguments":"{}"`
+	for _, id := range []string{"", `,"call_id":null`, `,"call_id":"c"`} {
+		w := New(wire.Responses, "recall")
+		if err := w.Whole([]byte(`{"status":"completed","output":[` + call + id + "}," + call + `,"call_id":"d"}]}`)); err != nil {
+			t.Fatal(err)
+		}
+		if r := w.Round(); !r.Waits() || len(r.Calls) != 2 || len(r.Own) != 0 {
+			t.Fatalf("%s: it waits %v, for %+v and the client's %q", id, r.Waits(), r.Calls, r.Own)
+		}
+		if got, err := w.Round().Messages([]string{"x", "y"}); err != nil || len(got) != 4 {
+			t.Errorf("%s: %s, %v, want both calls with their results", id, got, err)
+		}
+	}
+}
+
 // Deltas add up by the field of the block that they belong to, and one that is not known is noticed.
 func TestDeltasAddUp(t *testing.T) {
 	b := &block{parts: make(map[string]*strings.Builder)}

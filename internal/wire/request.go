@@ -39,7 +39,7 @@ type Role string
 const (
 	RoleSystem    Role = "system" // and developer
 	RoleUser      Role = "user"
-	RoleAssistant Role = "assistant" // and calls and reasoning, where they are items of their own
+	RoleAssistant Role = "assistant" // and calls, reasoning and searches for tools by the provider, where they are items of their own
 	RoleTool      Role = "tool"      // results, where they are messages or items of their own
 	RoleOther     Role = "other"     // an item of an unknown type
 )
@@ -217,6 +217,7 @@ func (q *Request) list() error {
 		if d.Kind(n) != rawjson.Object {
 			return fmt.Errorf("%w: message %d is not an object", ErrForm, len(q.Messages))
 		}
+		q.Remote = q.Remote || q.Dialect == Responses && Text(d, d.Member(n, "type")) == "item_reference"
 		q.add(n, q.role(n))
 	}
 	return nil
@@ -248,6 +249,8 @@ func (q *Request) role(n rawjson.Node) Role {
 		return RoleOther
 	}
 	switch kind := string(bytes.Trim(d.Raw(d.Member(n, "type")), `"`)); {
+	case kind == "tool_search_output" && Text(d, d.Member(n, "call_id")) == "":
+		return RoleAssistant // the provider searched itself, within its reply
 	case strings.HasSuffix(kind, "_output"):
 		return RoleTool
 	case strings.HasSuffix(kind, "_call"), kind == "reasoning":

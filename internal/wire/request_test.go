@@ -122,7 +122,7 @@ func TestDifferentMessagesHaveDifferentIdentities(t *testing.T) {
 	}
 }
 
-// messages draws a conversation of texts, results and calls. It returns it as it is first
+// drawMessages draws a conversation of texts, results and calls. It returns it as it is first
 // sent, and as it is sent again: texts as blocks, with marks.
 func drawMessages(t *rapid.T) (first, again []string) {
 	mark := func() string {
@@ -289,7 +289,8 @@ func TestSummary(t *testing.T) {
 
 func TestFields(t *testing.T) {
 	q := read(t, wire.Responses, nil, `{"model":"gpt-\u0035","stream":true,"max_output_tokens":17,"instructions":"i","system":1,"messages":2,"previous_response_id":"r","input":[
-		{"type":"additional_tools","role":"developer"},{"role":"user","content":"a"},{"type":"reasoning"},{"type":"function_call"},{"type":"function_call_output"},{"type":"compaction"}]}`)
+		{"type":"additional_tools","role":"developer"},{"role":"user","content":"a"},{"type":"reasoning"},{"type":"function_call"},{"type":"function_call_output"},{"type":"compaction"},
+		{"type":"tool_search_output","call_id":"c"},{"type":"tool_search_output","call_id":null}]}`)
 	if q.Model != "gpt-5" || !q.Stream || q.MaxOutput != 17 || !q.Remote || string(q.Doc.Raw(q.System)) != `"i"` || q.First() != 1 {
 		t.Errorf("got %+v", q)
 	}
@@ -297,8 +298,27 @@ func TestFields(t *testing.T) {
 	for _, m := range q.Messages {
 		roles = append(roles, m.Role)
 	}
-	if want := []wire.Role{"system", "user", "assistant", "assistant", "tool", "other"}; !slices.Equal(roles, want) {
+	if want := []wire.Role{"system", "user", "assistant", "assistant", "tool", "other", "tool", "assistant"}; !slices.Equal(roles, want) {
 		t.Errorf("got roles %v, want %v", roles, want)
+	}
+}
+
+// A history is at the provider if a part of it is only referred to.
+func TestHistoriesAtTheProvider(t *testing.T) {
+	for body, want := range map[string]bool{
+		`{"input":[{"role":"user","content":"a"},{"type":"item_reference","id":"rs_1"},{"role":"user","content":"b"}]}`: true,
+		`{"input":[{"role":"user","content":"a"}],"previous_response_id":"r"}`:                                          true,
+		`{"previous_response_id":"r"}`:                                                  true,
+		`{"input":"a","conversation":{"id":"c"}}`:                                       true,
+		`{"input":"a","conversation":null,"previous_response_id":null}`:                 false,
+		`{"input":[{"role":"user","content":[{"type":"item_reference","id":"rs_1"}]}]}`: false,
+	} {
+		if q := read(t, wire.Responses, nil, body); q.Remote != want {
+			t.Errorf("%s: remote %t, want %t", body, q.Remote, want)
+		}
+	}
+	if read(t, wire.Chat, nil, `{"messages":[{"type":"item_reference"}],"previous_response_id":"r"}`).Remote {
+		t.Error("Chat Completions have no history at the provider")
 	}
 }
 

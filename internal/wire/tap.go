@@ -136,7 +136,8 @@ func (t *Tap) Between() bool {
 // End closes the Tap at the end of the answer and returns its description. Set cut if the answer
 // was interrupted.
 func (t *Tap) End(cut bool) *Answer {
-	t.Close()
+	t.Close() // the decoder may give the last text only now
+	t.blind = t.blind || t.json != nil && t.json.bad
 	a := &t.answer
 	a.settle(t.dialect, &t.figures)
 	switch {

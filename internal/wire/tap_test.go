@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -201,6 +203,7 @@ func TestCompressedAnswersAreHeldInTime(t *testing.T) {
 				continue
 			}
 			packed := pack(t, a.text)
+			encoding, _, _ := strings.Cut(encoding, " ")
 			for cut := 0; cut <= len(packed); cut += 1 + cut%17 {
 				tap := NewTap(a.dialect, a.kind, encoding)
 				tap.Feed(packed[:cut])
@@ -208,7 +211,7 @@ func TestCompressedAnswersAreHeldInTime(t *testing.T) {
 				if plain := unpackAll(encoding, packed[:open]); len(plain) > a.heldFrom() {
 					t.Fatalf("%s, %s, cut at %d: %q passes", a.name, encoding, cut, plain[a.heldFrom():])
 				}
-				if a.end == "" && encoding != "gzip" && open != int64(len(packed)) {
+				if a.end == "" && encoding != "gzip" && encoding != "deflate" && open != int64(len(packed)) {
 					t.Fatalf("%s, %s, cut at %d: %d bytes of %d pass of what has no end", a.name, encoding, cut, open, len(packed))
 				}
 				if diff := cmp.Diff(&a.want, tap.End(false)); diff != "" {
@@ -225,7 +228,20 @@ type flusher interface {
 	Flush() error
 }
 
+// packers compress a text by Content-Encoding, which may have a note behind it.
 var packers = map[string]func(*testing.T, string) []byte{
+	"deflate": func(t *testing.T, s string) []byte {
+		return packed(t, s, func(w io.Writer) flusher { return zlib.NewWriter(w) })
+	},
+	"deflate without a header": func(t *testing.T, s string) []byte {
+		return packed(t, s, func(w io.Writer) flusher {
+			z, err := flate.NewWriter(w, flate.DefaultCompression)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return z
+		})
+	},
 	"gzip": func(t *testing.T, s string) []byte {
 		return packed(t, s, func(w io.Writer) flusher { return gzip.NewWriter(w) })
 	},
@@ -271,10 +287,36 @@ func unpackAll(encoding string, data []byte) []byte {
 	return plain
 }
 
+// A decoder may give the text of a short answer only when the answer is over. If that is no JSON, the
+// answer is as whole as one that is not compressed.
+func TestUnreadableAtTheEnd(t *testing.T) {
+	for _, encoding := range []string{"gzip", "deflate"} {
+		for text, whole := range map[string]bool{"<html>": true, "502 bad gateway": true, `{"id":"x"}`: true, `{"id":"x"`: false} {
+			var b bytes.Buffer
+			var w io.WriteCloser = gzip.NewWriter(&b)
+			if encoding == "deflate" {
+				w = zlib.NewWriter(&b)
+			}
+			_, err := io.WriteString(w, text)
+			if err = errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			tap := NewTap(Anthropic, jsonType, encoding)
+			tap.Feed(b.Bytes())
+			if a := tap.End(false); a.Whole != whole {
+				t.Errorf("%s, %s: whole is %v, want %v", encoding, text, a.Whole, whole)
+			}
+			if tap.End(true).Whole {
+				t.Errorf("%s, %s: what was cut is whole", encoding, text)
+			}
+		}
+	}
+}
+
 // What is compressed and cannot be read passes but for its last byte.
 func TestUnreadableAnswersPass(t *testing.T) {
 	for _, tt := range []struct{ encoding, text string }{
-		{"gzip", "this is no gzip"}, {"zstd", "this is no zstd at all"}, {"br", "\xff\xff\xff\xff\xff\xff\xff"}, {"rot13", "whatever"},
+		{"gzip", "this is no gzip"}, {"zstd", "this is no zstd at all"}, {"br", "\xff\xff\xff\xff\xff\xff\xff"}, {"deflate", "\xff\xff\xff"}, {"rot13", "whatever"},
 	} {
 		tap := NewTap(Anthropic, eventStream, tt.encoding)
 		if got := tap.Feed([]byte(tt.text)); got != int64(len(tt.text))-1 {
@@ -303,7 +345,8 @@ func TestTapsKeepNothing(t *testing.T) {
 
 func TestUnpack(t *testing.T) {
 	const text = "a body that repeats itself, a body that repeats itself"
-	for encoding, pack := range packers {
+	for name, pack := range packers {
+		encoding, _, _ := strings.Cut(name, " ")
 		got, err := Unpack(encoding, bytes.NewReader(pack(t, text)), int64(len(text)))
 		if err != nil || string(got) != text {
 			t.Errorf("%s: got %q, %v", encoding, got, err)

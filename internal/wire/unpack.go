@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"bufio"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +28,9 @@ func open(encoding string, r io.Reader) (io.Reader, func(), error) {
 	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(r)
 		return z, func() {}, err
+	case "deflate":
+		z, err := inflate(bufio.NewReader(r))
+		return z, func() {}, err
 	case "br":
 		return brotli.NewReader(r), func() {}, nil
 	case "zstd":
@@ -37,17 +43,27 @@ func open(encoding string, r io.Reader) (io.Reader, func(), error) {
 	return nil, nil, ErrEncoding
 }
 
+// inflate reads the encoding "deflate": the format of zlib (RFC 1950) or, as some servers send it,
+// without zlib's header and checksum (RFC 9110, 8.4.1.2).
+func inflate(r *bufio.Reader) (io.Reader, error) {
+	head, err := r.Peek(2)
+	if err == nil && head[0]&0xf == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		return zlib.NewReader(r)
+	}
+	return flate.NewReader(r), nil
+}
+
 var (
 	// ErrEncoding means that a Content-Encoding is unknown.
-	ErrEncoding = errors.New("wire: unknown content encoding: gzip, zstd and br can be read")
+	ErrEncoding = errors.New("wire: unknown content encoding: gzip, deflate, zstd and br can be read")
 
 	errTooLarge = errors.New("wire: the decompressed body is too large")
 	errStopped  = errors.New("wire: stopped")
 )
 
-// Unpack decompresses the body of a request by its Content-Encoding: gzip, zstd or br. It fails
-// if the result is larger than the given size in bytes, and with [ErrEncoding] if the encoding
-// is unknown.
+// Unpack decompresses the body of a request by its Content-Encoding: gzip, deflate, zstd or br. If
+// the result is larger than the given size in bytes, Unpack fails and returns one byte more than
+// that. It fails with [ErrEncoding] if the encoding is unknown.
 func Unpack(encoding string, r io.Reader, most int64) ([]byte, error) {
 	z, free, err := open(encoding, r)
 	if err != nil {
@@ -64,23 +80,23 @@ func Unpack(encoding string, r io.Reader, most int64) ([]byte, error) {
 // An unpacker decompresses an answer piece by piece. A decoder pulls its input from a reader, so
 // it runs as a coroutine, which yields when it has read the whole piece.
 type unpacker struct {
-	gzip bool
-	tail []byte // the last bytes that were fed
-	in   []byte
-	next func() (struct{}, bool)
-	stop func()
-	err  error
+	flates bool   // the encoding is gzip or deflate
+	tail   []byte // the last bytes that were fed
+	in     []byte
+	next   func() (struct{}, bool)
+	stop   func()
+	err    error
 }
 
 // newUnpacker returns an unpacker that passes each decompressed piece to the function out.
 // It returns nil if the encoding is unknown.
 func newUnpacker(encoding string, out func([]byte)) *unpacker {
 	switch encoding {
-	case "gzip", "x-gzip", "br", "zstd":
+	case "gzip", "x-gzip", "deflate", "br", "zstd":
 	default:
 		return nil
 	}
-	u := &unpacker{gzip: strings.HasSuffix(encoding, "gzip")}
+	u := &unpacker{flates: encoding != "br" && encoding != "zstd"}
 	u.next, u.stop = iter.Pull(func(yield func(struct{}) bool) {
 		u.err = unpack(encoding, puller{u, yield}, out)
 	})
@@ -135,9 +151,9 @@ func (u *unpacker) feed(p []byte) bool {
 }
 
 // behind reports whether the decoder may have read bytes that it has not yet returned as text.
-// The decoder of gzip returns such text at a flush; the other decoders always return everything
-// they can decode.
-func (u *unpacker) behind() bool { return u.gzip && string(u.tail) != flushed }
+// The decoder of gzip and deflate returns such text at a flush; the other decoders always return
+// everything they can decode.
+func (u *unpacker) behind() bool { return u.flates && string(u.tail) != flushed }
 
 // flushed is the end of a flush: an empty block (RFC 1951, 3.2.4).
 const flushed = "\x00\x00\xff\xff"

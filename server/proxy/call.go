@@ -28,7 +28,7 @@ type call struct {
 	proxy   *Proxy
 	target  *target
 	ctx     context.Context // of the client; ends when the client disconnects
-	dialect wire.Dialect    // empty if the request is no call
+	dialect wire.Dialect    // empty if wire.RouteOf does not know the request
 	timer   *time.Timer     // cancels the request when the provider is silent for Options.Idle
 
 	parts    *parts        // the parsed request, or nil
@@ -158,6 +158,7 @@ func (c *call) reply(w http.ResponseWriter) {
 		return
 	}
 	maps.Copy(w.Header(), r.Header)
+	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(r.Body) // an error means that the client is gone
 }
 
@@ -181,7 +182,7 @@ func (c *call) read(r *http.Request) bool {
 	c.resetIdle()
 	switch {
 	case errors.Is(err, errBodyTooLarge):
-		c.intent.Bytes, c.intent.SentBytes, c.intent.Reason = int(max(0, r.ContentLength)), int(max(0, r.ContentLength)), "too large"
+		c.intent.Bytes, c.intent.SentBytes, c.intent.Reason = int(max(0, r.ContentLength)), int(max(0, r.ContentLength)), tooLarge
 		r.Body = &streamedBody{Reader: io.MultiReader(body.reader(), r.Body), rest: r.Body}
 		body.release()
 		return true
@@ -193,6 +194,9 @@ func (c *call) read(r *http.Request) bool {
 	c.intent.Bytes, c.intent.SentBytes = body.Len(), body.Len()
 	return true
 }
+
+// tooLarge is the reason why a body of more than MaxBody bytes, compressed or not, is not managed.
+const tooLarge = "too large"
 
 // A streamedBody is the body of a request that has more than MaxBody bytes: its beginning,
 // which is in memory, and then the rest, which streams.
@@ -240,9 +244,12 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 	}
 	c.plain = c.body.Bytes()
 	if e := strings.ToLower(r.Header.Get("Content-Encoding")); e != "" && e != "identity" {
-		var err error
-		if c.plain, err = wire.Unpack(e, bytes.NewReader(c.plain), c.proxy.opts.MaxBody); err != nil {
+		plain, err := wire.Unpack(e, bytes.NewReader(c.plain), c.proxy.opts.MaxBody)
+		if c.plain = plain; err != nil {
 			c.plain, c.intent.Reason = nil, "unreadable encoding"
+			if int64(len(plain)) > c.proxy.opts.MaxBody {
+				c.intent.Reason = tooLarge
+			}
 			return
 		}
 	}
@@ -400,9 +407,9 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 // maxRefusal is the largest number of bytes of a refusal that are read.
 const maxRefusal = 1 << 20
 
-// again asks the manager about a refusal. It sends the manager's next body, without the key by
-// which the provider would take it for the refused one, and returns that answer. If the manager
-// has no next body, again returns the refusal as it came.
+// again asks the manager about a refusal. It sends the manager's next body, as a call of its own and
+// without the key by which the provider would take it for the refused one, and returns that answer.
+// If the manager has no next body, again returns the refusal as it came.
 func (c *call) again(r *http.Request, resp *http.Response) (*http.Response, error) {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil {
@@ -419,12 +426,43 @@ func (c *call) again(r *http.Request, resp *http.Response) (*http.Response, erro
 	if err := resp.Body.Close(); err != nil {
 		return nil, fmt.Errorf("close the body of a refusal: %w", err)
 	}
-	c.use(next)
+	if err := c.next(r.Context(), c.refused(resp, text), next); err != nil {
+		return nil, err
+	}
 	r = r.Clone(r.Context())
 	r.Header.Del("Idempotency-Key")
 	c.load(r)
 	c.proxy.log.Warn("the provider refused what was sent in place of a request", "status", resp.StatusCode, "now", next.Reason)
 	return c.proxy.transport.RoundTrip(r)
+}
+
+// refused returns the outcome of a call that the provider refused. text is the body of the refusal, or
+// its beginning.
+func (c *call) refused(resp *http.Response, text []byte) *outcome {
+	tap := wire.NewTap(c.dialect, resp.Header.Get("Content-Type"), strings.Join(resp.Header["Content-Encoding"], ", "))
+	tap.Feed(text)
+	out := &outcome{state: store.CallFailed, status: resp.StatusCode, answer: *tap.End(false), bytes: int64(len(text)), first: c.proxy.opts.Now()}
+	out.answer.Status = out.status
+	return out
+}
+
+// next records the outcome of what was sent, and the intent of what is sent now. It fails with
+// errUnrecorded if a required record fails. It records nothing for a request that is no call.
+func (c *call) next(ctx context.Context, out *outcome, p *Prepared) error {
+	recorded := !c.model || c.end(ctx, out)
+	c.use(p)
+	if !c.model {
+		return nil
+	}
+	c.account()
+	c.mu.Lock()
+	c.id = ""
+	c.mu.Unlock()
+	c.intent.Bytes = 0 // the client's body came once
+	if !recorded || !c.begin(ctx) {
+		return errUnrecorded
+	}
+	return nil
 }
 
 // plainRefusal returns a refusal without its compression: its first maxRefusal bytes, or fewer if

@@ -12,7 +12,7 @@
 // The proxy adds nothing, follows no redirect and uses no proxy of the environment. The
 // upstreams are fixed: see [Upstreams]. The proxy reads the bodies of calls, whose paths
 // [wire.RouteOf] knows; other requests pass unread. It refuses upgrades to another protocol,
-// such as websockets, because it cannot read their traffic.
+// such as websockets, because it cannot read their traffic; it ignores an offer to go on in HTTP/2.
 //
 // # Who may ask
 //
@@ -32,5 +32,7 @@
 // # Memory
 //
 // The body of a request is in memory while it is sent, up to [Options.MaxBody]; a larger body
-// streams through unread. An answer passes in pieces; at most the last megabyte is held back.
+// streams through unread. An answer passes in pieces; at most the last megabyte is held back. The
+// answers of a call with the tool [ToolRecall] are kept until its end; if they are no streams, they
+// are read whole.
 package proxy

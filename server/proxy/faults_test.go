@@ -20,6 +20,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/store"
 )
@@ -38,7 +40,7 @@ func amount(t *testing.T, variable string, n int) int {
 	return n
 }
 
-// A wire is a listener in memory.
+// A line is a listener in memory.
 type line struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -342,6 +344,26 @@ func TestRefusalsOfTheProvider(t *testing.T) {
 			t.Errorf("outcome %+v", out)
 		}
 	})
+}
+
+// An answer has the provider's headers and no others, also behind an informational one.
+func TestNoHeaderIsAdded(t *testing.T) {
+	for _, first := range []string{"", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"} {
+		for _, path := range []string{"/v1/messages", "/v1/models"} {
+			play(t, nil, func(c *lineConn, _ *http.Request) {
+				_, _ = io.WriteString(c, first+"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-Own: 1\r\n\r\ntext")
+				waitUntilLeft(c)
+			}, func(t *testing.T, s *scene) {
+				resp, got, err := s.hear(t, path, claudeBody)
+				if err != nil || string(got) != "text" {
+					t.Fatalf("got %q, %v", got, err)
+				}
+				if diff := cmp.Diff(http.Header{"Content-Length": {"4"}, "X-Own": {"1"}}, resp.Header); diff != "" {
+					t.Errorf("%s after %q (-want +got):\n%s", path, first, diff)
+				}
+			})
+		}
+	}
 }
 
 // A provider that is not there, or gives no answer, is told in the words of the dialect.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
@@ -222,6 +223,24 @@ func TestHopByHopHeaders(t *testing.T) {
 	}
 	if h.Get("X-Kept") != "d" {
 		t.Errorf("headers %v", h)
+	}
+}
+
+// A client that offers to go on in HTTP/2, as that of the JDK does, gets its answer in HTTP/1.1.
+func TestAnOfferOfHTTP2(t *testing.T) {
+	provider := &echo{}
+	s := newStage(t, provider)
+	resp, _, err := s.ask("POST", "/v1/messages", claudeBody, "Connection", "Upgrade, HTTP2-Settings", "Upgrade", "h2c", "HTTP2-Settings", "AAEAAEAA", "Seed", "1")
+	if err != nil || resp.StatusCode == http.StatusUpgradeRequired || len(provider.got) != 1 {
+		t.Fatalf("got %v, %v; %d requests went upstream", resp, err, len(provider.got))
+	}
+	for _, name := range []string{"Connection", "Upgrade", "Http2-Settings"} {
+		if v, ok := provider.got[0].Header[name]; ok {
+			t.Errorf("%s: %q went upstream", name, v)
+		}
+	}
+	if begun, _ := s.recorder.calls(); len(begun) != 1 {
+		t.Errorf("%d calls are recorded", len(begun))
 	}
 }
 
@@ -479,12 +498,19 @@ func TestManagers(t *testing.T) {
 				t.Errorf("sent (-want +got):\n%s", diff)
 			}
 			begun, ended := s.recorder.calls()
-			if len(begun) != 1 || len(ended) != 1 || len(tt.manager.done) != tt.done {
+			sendings := max(1, len(tt.want))
+			if len(begun) != sendings || len(ended) != sendings || len(tt.manager.done) != tt.done {
 				t.Fatalf("%d intents, %d outcomes, told %d times", len(begun), len(ended), len(tt.manager.done))
 			}
 			in := begun[0]
 			if name == "it sends the original after a refusal" {
-				return // its intent was what was to be sent
+				if in := begun[1]; in.Managed || in.Reason != tt.reason || in.Bytes != 0 || in.SentBytes != len(claudeBody) || in.Sent != in.Chain {
+					t.Errorf("intent of the original %+v", in)
+				}
+				if first, then := ended["call_0"], ended["call_1"]; first.Status != 400 || first.State != store.CallFailed || first.Received != len("bad") || then.Status != 200 || then.State != store.CallDone {
+					t.Errorf("outcomes %+v and %+v", first, then)
+				}
+				tt.managed, tt.reason = true, "same epoch" // of what was refused
 			}
 			if in.Managed != tt.managed || in.Reason != tt.reason || in.Holdout != tt.holdout || in.Bytes != len(claudeBody) {
 				t.Errorf("intent %+v", in)
@@ -493,6 +519,35 @@ func TestManagers(t *testing.T) {
 				t.Errorf("intent %+v", in)
 			}
 		})
+	}
+}
+
+// What goes out after a refusal is not sent before its intent is recorded.
+func TestNothingIsSentAgainBeforeItsIntent(t *testing.T) {
+	intents, bodies := 0, 0
+	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		bodies++
+		w.WriteHeader(http.StatusBadRequest)
+	}), func(o *Options) {
+		o.Required = true
+		o.Manager = &script{
+			prepare: func(context.Context, *wire.Request) (*Prepared, error) {
+				return &Prepared{Body: []byte(`{"model":"m","messages":[]}`), Reason: "same epoch"}, nil
+			},
+			refused: func(*wire.Request, *Prepared, int, []byte) (*Prepared, error) {
+				return &Prepared{Reason: "stopped"}, nil
+			},
+		}
+	})
+	s.recorder.begin = func(context.Context) error {
+		if intents++; intents > 1 {
+			return errors.New("the disk is full")
+		}
+		return nil
+	}
+	resp, text, err := s.ask("POST", "/v1/messages", claudeBody)
+	if err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "could not be recorded") || intents != 2 || bodies != 1 {
+		t.Errorf("got %v, %q, %v after %d intents and %d bodies", resp, text, err, intents, bodies)
 	}
 }
 
@@ -577,6 +632,56 @@ func (recallScript) Recall(context.Context, string) string { return "" }
 
 func (recallScript) Recalled(context.Context, *wire.Request, *Prepared, *weave.Reply) error {
 	return nil
+}
+
+// A model that recalls in every round is stopped. The client is told so, and each round is recorded
+// with what the provider counted.
+func TestRecallsWithoutEnd(t *testing.T) {
+	m := recallScript{&script{prepare: func(context.Context, *wire.Request) (*Prepared, error) {
+		return &Prepared{Body: []byte(claudeBody), Reason: "same epoch", Recall: true}, nil
+	}}}
+	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"type":"message","content":[{"type":"tool_use","id":"t","name":"`+ToolRecall+`","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":7}}`)
+	}), func(o *Options) { o.Manager = m })
+	resp, text, err := s.ask("POST", "/v1/messages", claudeBody)
+	if err != nil || resp.StatusCode != http.StatusBadGateway || !strings.Contains(text, "in more than 8 rounds") {
+		t.Errorf("got %v, %s, %v", resp, text, err)
+	}
+	begun, ended := s.recorder.calls()
+	if len(begun) != 1+maxRounds || len(ended) != len(begun) {
+		t.Fatalf("%d intents and %d outcomes, want %d", len(begun), len(ended), 1+maxRounds)
+	}
+	for id, out := range ended {
+		if out.Status != http.StatusOK || out.Usage.Input != 7 || (out.State == store.CallFailed) != (id == "call_8") {
+			t.Errorf("%s: recorded %+v", id, out)
+		}
+	}
+	if got := s.proxy.Traffic(); got.Used != 1+maxRounds || got.Prompt != 7*(1+maxRounds) || got.Failed != 1 {
+		t.Errorf("traffic %+v", got)
+	}
+}
+
+// An answer that the proxy reads whole may come slowly, as any other.
+func TestSlowAnswersThatAreReadWhole(t *testing.T) {
+	const text = `{"type":"message","content":[],"stop_reason":"end_turn"}`
+	play(t, func(o *Options) {
+		o.Idle = time.Minute
+		o.Manager = recallScript{&script{prepare: func(context.Context, *wire.Request) (*Prepared, error) {
+			return &Prepared{Body: []byte(claudeBody), Reason: "same epoch", Recall: true}, nil
+		}}}
+	}, func(c *lineConn, _ *http.Request) {
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(text))
+		for i := 0; i < len(text); i += 8 {
+			<-time.After(40 * time.Second)
+			_, _ = io.WriteString(c, text[i:i+8])
+		}
+		waitUntilLeft(c)
+	}, func(t *testing.T, s *scene) {
+		if resp, got, err := s.hear(t, "/v1/messages", claudeBody); err != nil || resp.StatusCode != http.StatusOK || string(got) != text {
+			t.Errorf("got %v, %q, %v", resp, got, err)
+		}
+	})
 }
 
 // An answer that can have no call of the tool passes as it came, and is recorded, though the tool

@@ -69,10 +69,15 @@ func (k *keeper) session(req *wire.Request) transcript.SessionID {
 	return k.prefixes[req.Dialect] + transcript.SessionID(strings.TrimPrefix(threadName(req), transcript.ThreadName("")))
 }
 
+// sessions returns the number of sessions in k.known. After a compaction several threads have one.
 func (k *keeper) sessions() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return len(k.known)
+	ids := make(map[transcript.SessionID]bool)
+	for _, id := range k.known {
+		ids[id] = true
+	}
+	return len(ids)
 }
 
 // wholeOf returns the body to store for a request, with the bytes that the book b sent in place

@@ -82,7 +82,7 @@ type Epochs struct {
 }
 
 // EpochStatus has counts of what [Epochs] did since its start. Changed also counts requests to
-// count tokens and bodies that came too late to be sent; Shrunk also counts results whose pointer
+// count tokens, bodies that came too late to be sent, and bodies after a refusal; Shrunk also counts results whose pointer
 // could not be stored, so that they went as they came.
 type EpochStatus struct {
 	Threads  int `json:"threads"`  // conversations in memory

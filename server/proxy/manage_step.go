@@ -250,8 +250,10 @@ func (m *Epochs) Refused(ctx context.Context, q *wire.Request, p *Prepared, stat
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !t.stopped {
+		m.count(&m.status.Stopped)
+	}
 	t.stopped = true
-	m.count(&m.status.Stopped)
 	m.o.Logger.ErrorContext(ctx, "the provider refused a managed call: the conversation is no longer managed", "session", t.session, "status", status)
 	if err := q.Doc.Read(q.Doc.Raw(rawjson.Root)); err != nil { // reading again drops the edits
 		return nil, err

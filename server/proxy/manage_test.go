@@ -414,6 +414,32 @@ func TestLargeResultsAreShortenedOnce(t *testing.T) {
 	}
 }
 
+// What is stored of a conversation has the pointers, also if the manager has forgotten it.
+func TestAForgottenConversationIsStoredAsSent(t *testing.T) {
+	w := newWorld(t, EpochOptions{Window: 200_000, Large: 10_000, Pointer: 400, Threads: 1})
+	w.says("Make all parts.")
+	w.size = 400
+	w.turn()
+	w.turn()
+	q := w.read(w.request())
+	before, err := w.manager.Whole(q)
+	if err != nil || !strings.Contains(string(before), "stashed") {
+		t.Fatalf("%v: no pointer in %.400s", err, before)
+	}
+	other := w.read(strings.Replace(w.request(), "Make all parts.", "Make another.", 1))
+	for range 2 {
+		if _, err := w.manager.Prepare(t.Context(), other); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := w.manager.Status().Threads; n != 1 {
+		t.Fatalf("%d conversations are in memory", n)
+	}
+	if after, err := w.manager.Whole(q); err != nil || string(after) != string(before) {
+		t.Errorf("%v: %d bytes are stored, and were %d", err, len(after), len(before))
+	}
+}
+
 // A result with an original that was recalled is not replaced by a pointer again.
 func TestRecalledResultsStay(t *testing.T) {
 	w := newWorld(t, EpochOptions{Window: 200_000, Large: 1_000})
@@ -461,6 +487,14 @@ func TestARefusalEndsManaging(t *testing.T) {
 		t.Fatalf("the original is refused: %d, %s", answer.Code, answer.Body)
 	}
 	w.manager.Done(q, again, nil)
+	if p, err := w.manager.Prepare(t.Context(), q); err != nil || p.Body == nil {
+		t.Fatalf("got %+v, %v", p, err)
+	} else if _, err := w.manager.Refused(t.Context(), q, p, http.StatusRequestEntityTooLarge, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.manager.Status().Stopped; n != 1 {
+		t.Errorf("one conversation is counted as %d that are no longer managed", n)
+	}
 	for n := range 12 {
 		if n == 6 {
 			w.restart(o)

@@ -170,6 +170,9 @@ func (m *Epochs) Whole(q *wire.Request) ([]byte, error) {
 	t := m.thread(q)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := m.load(context.Background(), t); err != nil { // the thread may have been forgotten since its call
+		return nil, err
+	}
 	return wholeOf(t.book, q)
 }
 

@@ -67,7 +67,7 @@ type Options struct {
 
 	Logger  *slog.Logger
 	Metrics *telemetry.Registry
-	Now     func() time.Time // used for durations only; the default is time.Now
+	Now     func() time.Time // the default is time.Now
 }
 
 // The defaults.
@@ -214,7 +214,11 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	dialect, kind := wire.RouteOf(r.Method, to.rest)
-	if r.Header.Get("Upgrade") != "" {
+	switch strings.ToLower(r.Header.Get("Upgrade")) {
+	case "":
+	case "h2c":
+		r.Header.Del("Upgrade") // an offer of HTTP/2, which a server may ignore (RFC 9110, 7.8)
+	default:
 		refusedUpgrade.write(w, dialect)
 		return
 	}
@@ -222,8 +226,6 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	// although the proxy still sends the body on, and cuts the answer. HTTP/2 always is full
 	// duplex.
 	_ = http.NewResponseController(w).EnableFullDuplex()
-	// A nil value keeps the server from adding these headers to an answer that lacks them.
-	w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
 	c := &call{proxy: p, target: to, ctx: r.Context(), dialect: dialect}
 	c.intent.Dialect = string(dialect)
 	r, cancel := c.bind(r)
@@ -240,7 +242,8 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A writer flushes the headers of an event stream before its first event.
+// A writer keeps the server from adding headers to an answer, and flushes the headers of an event
+// stream before its first event.
 type writer struct{ http.ResponseWriter }
 
 // Unwrap is for [http.ResponseController].
@@ -248,6 +251,11 @@ func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].
 func (w *writer) WriteHeader(status int) {
+	for _, name := range [...]string{"Date", "Content-Type"} {
+		if h := w.Header(); h[name] == nil {
+			h[name] = nil // this keeps the server from adding it
+		}
+	}
 	w.ResponseWriter.WriteHeader(status)
 	if status >= http.StatusOK && strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
 		_ = http.NewResponseController(w.ResponseWriter).Flush() // if it fails, the first event flushes
@@ -290,7 +298,11 @@ func (buffers) Put(b []byte) {
 // fail answers a request with an error if the provider gave no answer.
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	c := callOf(r.Context())
-	c.finish(&outcome{state: store.CallFailed})
+	out := &outcome{state: store.CallFailed}
+	if c.rounds != nil {
+		c.rounds.last(out)
+	}
+	c.finish(out)
 	if c.ctx.Err() != nil { // the client is gone
 		panic(http.ErrAbortHandler)
 	}
@@ -300,6 +312,8 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		f = refusedOutcome
 	case errors.Is(context.Cause(r.Context()), errIdle):
 		f = refusedIdle
+	case c.rounds != nil && c.rounds.n > 0:
+		f = roundRefusal(err)
 	}
 	p.log.Warn("a request got no answer from the provider", "reason", err)
 	f.write(w, c.dialect)

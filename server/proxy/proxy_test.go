@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -524,6 +525,17 @@ func TestRedirectsPass(t *testing.T) {
 	}
 }
 
+func zipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := io.WriteString(z, text)
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // What cannot be read passes as it came, and the record says why.
 func TestUnreadableRequestsPass(t *testing.T) {
 	var got []byte
@@ -539,6 +551,7 @@ func TestUnreadableRequestsPass(t *testing.T) {
 		{claudeBody, "rot13", "unreadable encoding"},
 		{`{"messages":[],"x":"` + strings.Repeat("y", 1000) + `"}`, "", "too large"},
 		{"", "", "unreadable"},
+		{string(zipped(t, `{"messages":[],"x":"`+strings.Repeat("y", 1000)+`"}`)), "gzip", "too large"},
 	} {
 		headers := []string{}
 		if tt.encoding != "" {

@@ -122,7 +122,8 @@ func (s *rounds) last(out *outcome) {
 // recall left. It returns the joined answer; if the provider refuses a round, the refusal.
 func (s *rounds) whole(resp *http.Response) (*http.Response, error) {
 	for {
-		data, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole+1))
+		data, err := io.ReadAll(io.LimitReader(&timedBody{resp.Body, s.call}, maxWhole+1))
+		s.feed(data)
 		err = errors.Join(err, resp.Body.Close())
 		if err == nil && len(data) > maxWhole {
 			err = fmt.Errorf("the answer has more than %d bytes", maxWhole)
@@ -130,7 +131,6 @@ func (s *rounds) whole(resp *http.Response) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.feed(data)
 		resp.Body = io.NopCloser(bytes.NewReader(data))
 		if resp.StatusCode == http.StatusOK {
 			err = s.weaver.Whole(data)
@@ -152,6 +152,15 @@ func (s *rounds) whole(resp *http.Response) (*http.Response, error) {
 }
 
 var errRounds = fmt.Errorf("the model recalled originals in more than %d rounds of one answer", maxRounds)
+
+// roundRefusal returns the refusal that says why an answer could not go on after a recall.
+func roundRefusal(err error) *refusal {
+	f := *refusedRound
+	if errors.Is(err, errRounds) {
+		f.text = errRounds.Error()
+	}
+	return &f
+}
 
 // next runs a further round: it recalls the originals that the newest round asks for, and sends
 // them to the provider. If the provider finds the request too large, next sends a short text in
@@ -217,6 +226,7 @@ func (s *rounds) send(results []string) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.call.resetIdle()
 	s.open(resp)
 	if resp.StatusCode == http.StatusOK {
 		s.body = body
@@ -271,12 +281,12 @@ func (s *rounds) turn(q *wire.Request, body []byte) error {
 		in.Follows = before
 	}
 	last := lastSent{before, in.Sent}
-	in.Reason, in.Bytes, in.SentBytes, in.Messages, in.Sent = "recall", 0, len(body), len(q.Messages), q.Messages[len(q.Messages)-1].Chain
+	in.Reason, in.Bytes, in.SentBytes, in.Sent = "recall", 0, len(body), q.Messages[len(q.Messages)-1].Chain
 	c.sealed = accountOf(partsOf(q), body, last)
+	s.tap, s.status, s.came, s.began, s.closed = wire.NewTap(c.dialect, "", ""), 0, 0, time.Time{}, false
 	if !c.begin(s.ctx) {
 		return errUnrecorded
 	}
-	s.tap, s.status, s.came, s.began, s.closed = wire.NewTap(c.dialect, "", ""), 0, 0, time.Time{}, false
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -22,8 +23,10 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/epoch"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
+	"github.com/carrel-dev/carrel/internal/weave"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
@@ -209,7 +212,7 @@ func (c *recalling) ask() *answered {
 	return &answer
 }
 
-// An answer is one as a client reads it.
+// An answered is an answer as a client reads it.
 type answered struct {
 	items  []any
 	calls  []string
@@ -291,6 +294,9 @@ func (c *recalling) check(a *answered) {
 		recorded := &calls.Items[len(now)-1-i]
 		if !recorded.Recall || recorded.State != store.CallDone || (recorded.Follows != "") != (i > 0) || int(recorded.Usage.Output) != r.Usage.Output || int(recorded.Usage.Prompt()) != r.Usage.Total() {
 			c.t.Fatalf("round %d is recorded as %+v, the provider counted %+v", i, recorded, r.Usage)
+		}
+		if of := &calls.Items[len(now)-1]; recorded.Messages != of.Messages || recorded.Chain != of.Chain {
+			c.t.Fatalf("round %d has %d messages of the client, the first has %d", i, recorded.Messages, of.Messages)
 		}
 		c.sealed(recorded, r.Body)
 		began := strings.HasPrefix(recorded.Reason, "new epoch")
@@ -682,5 +688,57 @@ func TestWhoIsOfferedTheTool(t *testing.T) {
 				t.Errorf("%s, the option is %t: the tool is offered: %t, want %t, in %s", tt.name, on, p.Recall, want, p.Body)
 			}
 		}
+	}
+}
+
+// An item that the provider executes itself may have null in place of the id of a call. It waits for
+// no result of the client, and stands in its reply as any other item.
+func TestRecallBesideAToolOfTheProvider(t *testing.T) {
+	const (
+		search = `{"type":"tool_search_call","execution":"server","call_id":null,"arguments":{"query":"x"}}`
+		found  = `{"type":"tool_search_output","execution":"server","call_id":null,"tools":[]}`
+		recall = `{"type":"function_call","call_id":"rec_1","name":"` + ToolRecall + `","arguments":"{}"}`
+		said   = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It is done."}]}`
+		asked  = `{"role":"user","content":"mend it"}`
+	)
+	w := weave.New(wire.Responses, ToolRecall)
+	if err := w.Whole([]byte(`{"id":"r","status":"completed","output":[` + search + "," + found + "," + recall + `]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.Round(); !r.Waits() || len(r.Calls) != 1 || len(r.Own) != 0 {
+		t.Fatalf("it waits %v, for the proxy's %+v and the client's %q", r.Waits(), r.Calls, r.Own)
+	}
+	w.Next([]string{"original"})
+	if err := w.Whole([]byte(`{"id":"s","status":"completed","output":[` + said + `]}`)); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := w.Reply(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept epoch.Reply
+	for _, m := range reply.Messages {
+		kept.Messages = append(kept.Messages, m)
+	}
+	data, err := kept.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc rawjson.Document
+	var q wire.Request
+	err = doc.Read([]byte(`{"input":[` + strings.Join([]string{asked, search, found, said, asked}, ",") + `]}`))
+	if err = errors.Join(err, q.Read(wire.Responses, wire.KindCall, nil, &doc)); err != nil {
+		t.Fatal(err)
+	}
+	b := epoch.NewBook(wire.Responses)
+	if err := b.Add(&epoch.Rewrite{
+		Chain: epoch.ReplyChain(wire.Responses, q.Messages[0].Chain, reply.Calls, reply.Text), Kind: epoch.Message, Messages: 2, Data: data,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	result := `{"type":"function_call_output","call_id":"rec_1","output":"original"}`
+	want := "[" + strings.Join([]string{asked, search, found, recall, result, said, asked}, ",") + "]"
+	if got := string(b.Plan(&q).List(&q, len(q.Messages))); got != want {
+		t.Errorf("sent is\n%s\nwant\n%s", got, want)
 	}
 }

@@ -65,7 +65,7 @@ func (p *Proxy) root(ctx context.Context, req *wire.Request, client string) stri
 // calls are the earlier calls of the client, the latest first.
 //
 // If an earlier call is of the same thread, the session is that of the call. Otherwise it is
-// the session of the compaction, if no other conversation had a call since. A compaction whose
+// the session of the compaction, if no conversation had a call since that did not fail. A compaction whose
 // one message quotes the whole history has no session; then it is that of the last call before
 // the compaction. If none of these is certain, rootOf returns "".
 func rootOf(calls []api.Call, req *wire.Request) (found transcript.SessionID) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
@@ -174,6 +175,21 @@ func TestACompactedHistoryIsTheSameSession(t *testing.T) {
 				c.refusals()
 			})
 		}
+	}
+}
+
+// A session is counted once, however many of its threads a compaction has begun.
+func TestThreadsOfASessionAreOneSession(t *testing.T) {
+	p, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(t.Context())
+	for thread, session := range map[string]transcript.SessionID{"a": "an-a", "a, compacted": "an-a", "b": "an-b"} {
+		p.keeper.remember(digest.Of([]byte(thread)), session)
+	}
+	if n := p.Traffic().Sessions; n != 2 {
+		t.Errorf("%d sessions, want 2", n)
 	}
 }
 

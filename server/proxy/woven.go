@@ -114,9 +114,7 @@ func (w *joinedBody) resume(t nextRound) {
 		f, w.err = *refusedOutcome, errUnrecorded
 	case t.err != nil:
 		w.call.proxy.log.Warn("an answer could not go on after a recall", "reason", t.err)
-		if errors.Is(t.err, errRounds) {
-			f.text = errRounds.Error()
-		}
+		f = *roundRefusal(t.err)
 	default:
 		text, _ := io.ReadAll(io.LimitReader(t.resp.Body, maxRefusal))
 		w.feed(text)

@@ -39,13 +39,20 @@ func Invoices(calls []api.Call) []economy.Invoice {
 			v.After = -1
 		} else if before != nil {
 			v.Compacted = compacts(before)
-			v.Edited = c.Messages < before.Messages || c.Epoch < before.Epoch
-			v.Cut = c.Epoch > before.Epoch || before.Managed && !c.Managed
+			back := c.Epoch < before.Epoch
+			v.Edited = c.Messages < before.Messages || back && !resigned(c)
+			v.Cut = c.Epoch > before.Epoch || before.Managed && !c.Managed || back && resigned(c)
 		}
 		list = append(list, v)
 		before = c
 	}
 	return list
+}
+
+// resigned reports whether Carrel let the messages of a call pass as they came, because the provider
+// had refused a managed body or managing failed.
+func resigned(c *api.Call) bool {
+	return c.Reason == "stopped" || strings.HasPrefix(c.Reason, "not managed: ")
 }
 
 // compacts reports whether a call asked for the client's own compaction.
