@@ -390,11 +390,13 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"help no-such", exitUsage, `help: there is no command or topic "no-such"`},
 		{"help sessions show", exitDone, ""},
 		{"hook claude Stop --strict", exitInput, "the input of Stop is empty"},
+		{"hook claude Stop --strict < {}", exitInput, "the input of Stop: the event names no file"},
 		{"no-such", exitUsage, `unknown command "no-such" for "carrel"`},
 		{"sessions --no-such", exitUsage, "unknown flag: --no-such"},
 	} {
-		args := strings.Fields(names.Replace(tt.line))
-		s.env.Stdin = strings.NewReader("")
+		line, in, _ := strings.Cut(names.Replace(tt.line), " < ")
+		args := strings.Fields(line)
+		s.env.Stdin = strings.NewReader(in)
 		var stdout, stderr bytes.Buffer
 		env := *s.env
 		env.Stdout, env.Stderr = &stdout, &stderr

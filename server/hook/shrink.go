@@ -28,7 +28,7 @@ func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error
 		}
 	}
 	if e.Transcript == "" {
-		return nil, errNoFile
+		return nil, &EventError{Event: r.event, Err: errNoFile}
 	}
 	file, size, err := agents.Open(e.Transcript)
 	if err != nil {
