@@ -384,6 +384,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"token create --expires soon", exitUsage, "--expires: "},
 		{"trigger --by feeling", exitUsage, `--by: "feeling" is none of window, pager`},
 		{"undo --session none", exitNotFound, "there is no session"},
+		{"calls show none", exitNotFound, "hint: carrel calls lists the calls"},
+		{"undo op_0", exitNotFound, "hint: without an id, carrel undo takes back the last operation"},
 		{"undo op_0 --session none", exitNotFound, "none"},
 		{"validate FILE --provider none", exitInput, `"none": want one of`},
 		{"version --json", exitDone, ""},
