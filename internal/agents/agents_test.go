@@ -299,6 +299,42 @@ func TestReadFork(t *testing.T) {
 	}
 }
 
+// A compressed file is opened with the content that [ReadFile] returns. If the uncompressed file is
+// beside it, that file is the one of the thread.
+func TestOpenCompressed(t *testing.T) {
+	const one = "019a7c1e-0000-7000-8000-000000000001"
+	home := t.TempDir()
+	path := rollout(t, home, one, "", 0, "a", "b")
+	plain, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".zst", w.EncodeAll(plain, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := RolloutOf(home, one); got != path {
+		t.Errorf("with both files, the thread is in %s", got)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := RolloutOf(home, one); got != path+".zst" {
+		t.Errorf("with the compressed file, the thread is in %q", got)
+	}
+	all, n, err := Open(path + ".zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	if got, err := io.ReadAll(io.NewSectionReader(all, 0, n)); err != nil || !bytes.Equal(got, plain) {
+		t.Errorf("opened, it is %q, %v", got, err)
+	}
+}
+
 // Reading a fork ends, even if bases refer to one another in a circle.
 func TestReadForkInACircle(t *testing.T) {
 	const one, two = "019a7c1e-0000-7000-8000-000000000001", "019a7c1e-0000-7000-8000-000000000002"

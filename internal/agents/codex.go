@@ -49,7 +49,8 @@ func RolloutOf(home, thread string) string {
 	return ""
 }
 
-// rollouts returns the files of a thread in the folders that match a pattern, sorted by name.
+// rollouts returns the files of a thread in the folders that match a pattern, sorted by name. It
+// leaves out a compressed file if the uncompressed one is beside it.
 func rollouts(folders, thread string) []string {
 	if thread == "" || strings.ContainsAny(thread, `/\*?[`) {
 		return nil
@@ -58,7 +59,9 @@ func rollouts(folders, thread string) []string {
 	if err != nil {
 		return nil
 	}
-	found = slices.DeleteFunc(found, func(path string) bool { return codex.SessionOf(strings.TrimSuffix(path, packed)) != thread })
+	found = slices.DeleteFunc(found, func(path string) bool {
+		return codex.SessionOf(strings.TrimSuffix(path, packed)) != thread || doubled(Source{Name: path})
+	})
 	slices.SortFunc(found, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
 	return found
 }

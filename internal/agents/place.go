@@ -20,8 +20,8 @@ type Reading interface {
 }
 
 // Open opens the session that the name of a [Source] names, with the content of [ReadFile], and
-// returns its size in bytes. It reads a session in a database or a fork of Codex into memory at
-// once.
+// returns its size in bytes. It reads a session in a database, a compressed file or a fork of
+// Codex into memory at once.
 func Open(name string) (Reading, int64, error) {
 	if path, id, ok := place(name); ok {
 		data, err := readOpenCode(path, id, 0)

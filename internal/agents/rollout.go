@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -31,9 +32,13 @@ func ReadFile(path string) ([]byte, error) {
 }
 
 // entire returns a reader of the content that [ReadFile] returns for an open file, and its size.
-// Unless the file is a fork, the reader is the file itself.
+// Unless the file is compressed or a fork, the reader is the file itself.
 func entire(f *os.File, size int64) (io.ReaderAt, int64, error) {
-	if !isRollout(filepath.Base(f.Name())) {
+	switch {
+	case strings.HasSuffix(f.Name(), packed):
+		data, err := ReadFile(f.Name())
+		return bytes.NewReader(data), int64(len(data)), err
+	case !isRollout(filepath.Base(f.Name())):
 		return f, size, nil
 	}
 	head := make([]byte, min(size, 1<<20)) // the first row contains the instructions

@@ -233,7 +233,16 @@ func rootFor(j *job.Job, args []string) *cobra.Command {
 			return root
 		}
 	}
-	return newRoot(j)
+	root := newRoot(j)
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"}) // the line above adds it
+	help.Args = func(_ *cobra.Command, args []string) error {
+		if _, _, err := root.Find(args); err != nil {
+			return out.Hinted(out.Usagef("help: there is no command or topic %q", args[0]), "carrel help commands")
+		}
+		return nil
+	}
+	return root
 }
 
 // newTrunk returns the root command without subcommands.

@@ -260,7 +260,8 @@ func compare(t *testing.T, name, got string) {
 	}
 }
 
-// watch imports changes: a file that grows, and a file in a folder that is created later.
+// watch imports changes: a file that appears before the first result is printed, a file that grows,
+// and a file in a folder that is created later.
 func TestWatch(t *testing.T) {
 	env, _, stderr := clitest.Env(t)
 	dir := t.TempDir()
@@ -273,6 +274,10 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, err := os.ReadFile(sample(t, "openai.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	early, err := os.ReadFile(sample(t, "anthropic.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,8 +328,13 @@ func TestWatch(t *testing.T) {
 		}
 		t.Errorf("output ended without %q", want)
 	}
+	if _, err := io.ReadFull(r, make([]byte, 1)); err != nil { // the first import is done, and waits for its output to be read
+		t.Fatal(err)
+	}
+	put("early.json", early)
 	next("failed\t0")
 	<-watching
+	next("anthropic\t")
 	put("a.jsonl", grown)
 	next("claudecode\t7a11b0d2-3c55-4f0e-9e77-52a1c4d8e6f3\t6\t")
 	put("old.jsonl", first) // an older copy takes nothing back, and the watcher goes on

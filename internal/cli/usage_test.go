@@ -339,6 +339,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"messages --all-ids --json", exitUsage, "--all-ids and --json: use only one"},
 		{"messages --all-ids", exitDone, ""},
 		{"messages --tree --json", exitDone, ""},
+		{"messages --limit -1", exitUsage, "--limit: -1 is below 0"},
 		{"pager --history FILE", exitUsage, "pager: --contract is missing"},
 		{"pager --contract FILE", exitUsage, "pager: --history is missing"},
 		{"probe gne", exitUsage, `unknown command "gne" for "carrel probe"`},
@@ -369,6 +370,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"search lamp --k 0", exitUsage, "--k: 0 is below 1"},
 		{"search beam --k 1", exitDone, ""},
 		{"search lamp --kind poem", exitUsage, `--kind: "poem" is none of system, user`},
+		{"sessions --limit -1", exitUsage, "--limit: -1 is below 0"},
+		{"sessions list --limit -1", exitUsage, "--limit: -1 is below 0"},
 		{"sessions mark", exitUsage, "mark: give --critical or --no-critical"},
 		{"sessions mark --critical --no-critical", exitUsage, "mark: give --critical or --no-critical"},
 		{"sessions mark --no-critical", exitDone, ""},
@@ -381,14 +384,21 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"token create --expires soon", exitUsage, "--expires: "},
 		{"trigger --by feeling", exitUsage, `--by: "feeling" is none of window, pager`},
 		{"undo --session none", exitNotFound, "there is no session"},
+		{"calls show none", exitNotFound, "hint: carrel calls lists the calls"},
+		{"undo op_0", exitNotFound, "hint: without an id, carrel undo takes back the last operation"},
 		{"undo op_0 --session none", exitNotFound, "none"},
 		{"validate FILE --provider none", exitInput, `"none": want one of`},
 		{"version --json", exitDone, ""},
+		{"help no-such", exitUsage, `help: there is no command or topic "no-such"`},
+		{"help sessions show", exitDone, ""},
+		{"hook claude Stop --strict", exitInput, "the input of Stop is empty"},
+		{"hook claude Stop --strict < {}", exitInput, "the input of Stop: the event names no file"},
 		{"no-such", exitUsage, `unknown command "no-such" for "carrel"`},
 		{"sessions --no-such", exitUsage, "unknown flag: --no-such"},
 	} {
-		args := strings.Fields(names.Replace(tt.line))
-		s.env.Stdin = strings.NewReader("")
+		line, in, _ := strings.Cut(names.Replace(tt.line), " < ")
+		args := strings.Fields(line)
+		s.env.Stdin = strings.NewReader(in)
 		var stdout, stderr bytes.Buffer
 		env := *s.env
 		env.Stdout, env.Stderr = &stdout, &stderr

@@ -118,8 +118,3 @@ func Compare(ctx context.Context, backup, path string) (*sqlite.Comparison, erro
 	}
 	return sqlite.Compare(ctx, backup, path)
 }
-
-// Restore replaces the store at path by a backup, as [sqlite.Restore] does.
-func Restore(ctx context.Context, backup, path string, force bool) error {
-	return sqlite.Restore(ctx, backup, path, force)
-}

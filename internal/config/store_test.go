@@ -54,24 +54,6 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-func TestRestore(t *testing.T) {
-	dir := t.TempDir()
-	path, copied := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
-	s, err := settingsOf(t, nil).Open(t.Context(), path, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.Backup(t.Context(), copied), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if err := Restore(t.Context(), copied, path, false); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("Restore over a store: %v, want it refused", err)
-	}
-	if err := Restore(t.Context(), copied, path, true); err != nil {
-		t.Error(err)
-	}
-}
-
 // The URL of a database is used unchanged, from any source, and opens that database.
 func TestOpenDatabase(t *testing.T) {
 	address := postgres.New(t)

@@ -262,7 +262,8 @@ func (in *claudeEvent) replace(f func(text string, whole file) (string, bool)) (
 	if members == nil {
 		return out, nil
 	}
-	if in.persisted().path != "" { // with these members the client would show its own preview of the file
+	// With these members the client would show its own preview of the file, and no pointer.
+	if in.persisted().path != "" && !bytes.Equal(members["stdout"], in.members["stdout"]) {
 		delete(members, "persistedOutputPath")
 		delete(members, "persistedOutputSize")
 	}

@@ -93,6 +93,7 @@ func TestPointersTakeThePlaceOfTexts(t *testing.T) {
 		{"a list of texts", "mcp__desk__x", `[{"type":"text","text":"abc"},{"type":"image"}]`, []string{"abc"}, []string{"[1]"}, `[{"text":"[1]","type":"text"},{"type":"image"}]`},
 		{"a text alone", "mcp__desk__x", `"abc"`, []string{"abc"}, []string{"[<1>]"}, `"[<1>]"`},
 		{"a file that the client made", "Bash", `{"stdout":"abc","persistedOutputPath":"/t/s/out.txt","persistedOutputSize":9}`, []string{"abc"}, []string{"[1]"}, `{"stdout":"[1]"}`},
+		{"a file whose text stays", "Bash", `{"stdout":"abc","stderr":"def","persistedOutputPath":"/t/s/out.txt","persistedOutputSize":9}`, []string{"abc", "def"}, []string{"", "[1]"}, `{"persistedOutputPath":"/t/s/out.txt","persistedOutputSize":9,"stderr":"[1]","stdout":"abc"}`},
 		{"a file of another session", "Bash", `{"stdout":"abc","persistedOutputPath":"/t/other/out.txt","persistedOutputSize":9}`, []string{"abc"}, []string{"[1]"}, `{"persistedOutputPath":"/t/other/out.txt","persistedOutputSize":9,"stdout":"[1]"}`},
 	} {
 		in := &claudeEvent{Transcript: "/t/s.jsonl", Tool: tt.tool, Response: json.RawMessage(tt.response)}

@@ -50,7 +50,7 @@ func (codex) read(event string, input []byte, large int) (*Event, error) {
 	if event != "SessionEnd" && event != "SubagentStop" { // these may come when the client is in another session
 		session := gjson.GetBytes(input, "session_id").Str
 		e.Session = transcript.SessionID(session)
-		if thread := threads.SessionOf(path); thread != "" && thread != session {
+		if thread := threads.SessionOf(strings.TrimSuffix(path, ".zst")); thread != "" && thread != session {
 			e.Session = threads.SubAgent(session, thread)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/carrel-dev/carrel/server/hook"
 )
@@ -71,6 +72,11 @@ func TestCodexEvents(t *testing.T) {
 	c := newClient(t)
 	c.write(t, path, "0123456789")
 	side := c.write(t, filepath.Join(dir, "rollout-2026-11-01T10-00-00-019a7c1e-0000-7000-8000-000000000002.jsonl"), "01234")
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := c.write(t, side+".zst", string(w.EncodeAll([]byte("01234567"), nil)))
 	if err := os.Mkdir(filepath.Join(dir, "long"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +99,7 @@ func TestCodexEvents(t *testing.T) {
 		{"the end is imported", "SessionEnd", object{"reason": "other"}, "", imported, ""},
 		{"a sub-agent is imported", "SubagentStop", object{"agent_transcript_path": side}, "", []string{"codex " + filepath.Base(side) + " 5"}, ""},
 		{"a session of a sub-agent", "UserPromptSubmit", object{"transcript_path": side}, "", []string{"codex " + filepath.Base(side) + " 5"}, in + "/agent-019a7c1e-0000-7000-8000-000000000002"},
+		{"a session in a compressed file", "UserPromptSubmit", object{"transcript_path": packed}, "", []string{"codex " + filepath.Base(side) + " 8"}, in + "/agent-019a7c1e-0000-7000-8000-000000000002"},
 		{"a client without a transcript", "Stop", object{"transcript_path": nil}, "", nil, in},
 		{"a long conversation does not keep Codex waiting", "Stop", object{"transcript_path": long}, "", nil, in},
 		{"a long conversation is imported where Codex does not wait", "UserPromptSubmit", object{"transcript_path": long}, "", all, in},

@@ -140,16 +140,20 @@ const (
 	historyTail = 512 << 10
 )
 
-// An EventError says that the input of a hook is not the JSON of an event.
+// An EventError says that the input of a hook is not the JSON of an event, or names no file of the
+// conversation.
 type EventError struct {
 	Event string
 	Empty bool  // there is no input
-	Err   error // of the decoder
+	Err   error // of the decoder, or that there is no file
 }
 
 func (e *EventError) Error() string {
-	if e.Empty {
+	switch {
+	case e.Empty:
 		return fmt.Sprintf("the input of %s is empty: it must be the JSON of an event", e.Event)
+	case errors.Is(e.Err, errNoFile):
+		return fmt.Sprintf("the input of %s: %v", e.Event, e.Err)
 	}
 	return fmt.Sprintf("the input of %s is not the JSON of an event: %v", e.Event, e.Err)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/agents"
@@ -27,7 +28,7 @@ func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error
 		}
 	}
 	if e.Transcript == "" {
-		return nil, errNoFile
+		return nil, &EventError{Event: r.event, Err: errNoFile}
 	}
 	file, size, err := agents.Open(e.Transcript)
 	if err != nil {
@@ -37,7 +38,7 @@ func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error
 		return nil, errors.Join(fmt.Errorf("%s has more than %d bytes", e.Transcript, mostFile), file.Close())
 	}
 	defer file.Close()
-	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: filepath.Base(e.Transcript), Format: e.Format, File: file, Size: size})
+	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: strings.TrimSuffix(filepath.Base(e.Transcript), ".zst"), Format: e.Format, File: file, Size: size})
 	if shorter, ok := errors.AsType[*carrel.ShorterError](err); ok { // another hook has read more of the file by now
 		r.o.Note(err)
 		return &carrel.ImportResult{Session: shorter.Session, Format: e.Format}, nil

@@ -15,6 +15,30 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
+// Backup copies the store at path into a new file, as [store.Admin] describes. Unlike [Open], it
+// leaves a store with an older schema as it is, and the copy has that schema, too.
+func Backup(ctx context.Context, path, to string) error {
+	steps, err := migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	s, err := open(ctx, path, &Options{ReadOnly: true}, steps)
+	for isOlder(err) && len(steps) > 1 { // try it with the schema before
+		steps = steps[:len(steps)-1]
+		s, err = open(ctx, path, &Options{ReadOnly: true}, steps)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Backup(ctx, to), s.Close())
+}
+
+// isOlder reports whether err means that a store has an older schema.
+func isOlder(err error) bool {
+	e, ok := errors.AsType[*troubleError](err)
+	return ok && e.Next == nextUpgrade
+}
+
 // Backup implements [store.Admin]. The copy is one compact file of mode 0600, which is on the
 // disk when Backup returns. Backup opens the copy and checks that it is a store with the right
 // schema; [Restore] checks its content.

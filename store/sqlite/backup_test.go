@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -34,6 +35,33 @@ func TestBackupIsEqual(t *testing.T) {
 	if diff := storetest.Diff(read(t, s), read(t, openAt(t, path))); diff != "" {
 		t.Errorf("contents of the backup (-store +backup):\n%s", diff)
 	}
+}
+
+// backUp returns the path of a backup of a store with an older schema. The backup has the same
+// schema, and the store stays as it is.
+func backUp(t *testing.T, path string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "backup.db")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlite.Backup(t.Context(), path, to); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the backup changed the store, %v", err)
+	}
+	var schemas [2]int
+	for i, name := range []string{path, to} {
+		if err := raw(t, name).QueryRowContext(t.Context(), "SELECT max(version) FROM migration").Scan(&schemas[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if schemas[0] != schemas[1] {
+		t.Errorf("the store has schema %d, the backup %d", schemas[0], schemas[1])
+	}
+	return to
 }
 
 // A backup is consistent even if other goroutines write meanwhile.

@@ -198,9 +198,13 @@ func TestMigrateTakesCalls(t *testing.T) {
 	}
 	tamper(t, path, withoutCalls...)
 	tamper(t, path, "DELETE FROM migration WHERE version > 7")
+	copied := backUp(t, path)
 	s = openAt(t, path)
 	if diff := storetest.Diff(before, read(t, s)); diff != "" {
 		t.Errorf("contents after the migration (-before +after):\n%s", diff)
+	}
+	if diff := storetest.Diff(before, read(t, openAt(t, copied))); diff != "" {
+		t.Errorf("contents of the backup after its migration (-before +after):\n%s", diff)
 	}
 	if err := playCalls(t.Context(), s); err != nil {
 		t.Fatal(err)

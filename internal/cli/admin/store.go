@@ -82,7 +82,8 @@ func newStoreCheck(j *job.Job) *cobra.Command {
 row and every list is as it was written. It reads every session and compares each block with the
 bytes of the conversation and with what the journal says became of it, runs through every
 contract, and verifies every manifest and every artifact. If it finds a fault, it lists it and the
-exit code is 6.
+exit code is 6. A store of an earlier version of Carrel is brought to the present schema first, as
+by every command that opens it but "store backup", "store move" and "doctor".
 
 No command returns damaged data: "recall" and all other commands fail with the exit code 6
 instead. "carrel store restore" replaces the store with a backup.`,
@@ -126,31 +127,36 @@ instead. "carrel store restore" replaces the store with a backup.`,
 func newStoreBackup(j *job.Job) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
-		Use:     "backup FILE",
-		Short:   "Copy the store to a new file",
-		Long:    "Backup writes a consistent copy of the store to a new file, while others go on using it.",
+		Use:   "backup FILE",
+		Short: "Copy the store to a new file",
+		Long: `Backup writes a consistent copy of the store to a new file, while others go on using it. It
+does not change the store: a store of an earlier version of Carrel, and its copy, stay as that
+version made them.`,
 		Example: `  carrel store backup carrel-backup.db`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withExisting(j, cmd, func(a *job.Access, place string) error {
-				if err := config.InFile(place); err != nil {
-					return err
-				}
-				path := j.Path(args[0])
-				if _, err := os.Stat(path); err == nil {
-					return out.Hinted(fmt.Errorf("backup to %s: %w", args[0], fs.ErrExist), "name another file: a backup never replaces a file")
-				}
-				if err := j.Foreign(args[0]); err != nil {
-					return err
-				}
-				if !dry {
-					if err := a.Store.Backup(cmd.Context(), path); err != nil {
-						return fmt.Errorf("backup to %s: %w", args[0], err)
-					}
-					j.Note("wrote %s", args[0])
-				}
-				return nil
-			})
+			place, err := j.StorePath()
+			if err != nil {
+				return err
+			}
+			if err := config.InFile(place); err != nil {
+				return err
+			}
+			if !config.Exists(place) {
+				return noStore(place)
+			}
+			path := j.Path(args[0])
+			if _, err := os.Stat(path); err == nil {
+				return out.Hinted(fmt.Errorf("backup to %s: %w", args[0], fs.ErrExist), "name another file: a backup never replaces a file")
+			}
+			if err := j.Foreign(args[0]); err != nil || dry {
+				return err
+			}
+			if err := sqlite.Backup(cmd.Context(), place, path); err != nil {
+				return fmt.Errorf("backup to %s: %w", args[0], err)
+			}
+			j.Note("wrote %s", args[0])
+			return nil
 		},
 	}
 	job.Writes(cmd, &dry)
@@ -203,7 +209,7 @@ process may have the store open.`,
 			if dry {
 				return nil
 			}
-			if err := config.Restore(cmd.Context(), j.Path(args[0]), path, force); err != nil {
+			if err := sqlite.Restore(cmd.Context(), j.Path(args[0]), path, force); err != nil {
 				return fmt.Errorf("restore %s: %w", args[0], err)
 			}
 			j.Note("restored %s", path)

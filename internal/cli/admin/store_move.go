@@ -25,8 +25,9 @@ func newStoreMigrate(j *job.Job) *cobra.Command {
 		Use:   "migrate",
 		Short: "Bring the schema of the store up to date",
 		Long: `Migrate brings the tables of the store to the schema of this version of Carrel. Every
-command that writes does so, too: use this one when nothing else is to be done, for instance as
-the owner of a database whose nodes have another role. A migration is made whole or not at all.
+command that opens the store does so, too, but for "store backup", "store move" and "doctor": use
+this one when nothing else is to be done, for instance as the owner of a database whose nodes have
+another role. A migration is made whole or not at all.
 Afterwards an older Carrel refuses the store: make a backup before.
 
 With --dry-run it says whether the schema is up to date, and changes nothing.`,

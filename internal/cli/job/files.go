@@ -135,6 +135,9 @@ func (j *Job) Place(name string, data []byte, replace bool) error {
 		mode = fi.Mode().Perm()
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		e.Path = path // not the name of the temporary file
+	}
 	if err != nil {
 		return err
 	}

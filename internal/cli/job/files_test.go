@@ -59,7 +59,7 @@ func TestFilesArePlaced(t *testing.T) {
 	if err := j.Place(".", []byte("5"), true); err == nil {
 		t.Error("a folder was replaced")
 	}
-	if err := j.Place("absent/new", []byte("5"), true); !errors.Is(err, fs.ErrNotExist) {
+	if err := j.Place("absent/new", []byte("5"), true); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "open "+j.Path("absent/new")+": ") {
 		t.Errorf("in a folder that is not there: %v", err)
 	}
 	if err := j.Place("/dev/null", []byte("6"), false); err != nil {

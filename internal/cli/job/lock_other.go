@@ -8,8 +8,9 @@ import (
 	"os"
 )
 
-// TryLock locks a file by creating a second file beside it. It reports false if another process
-// has the lock. If a process is killed, the second file stays and must be removed by hand.
+// TryLock locks the name of a file by creating a second file beside it. It reports false if another
+// process has the lock. Unlike a lock of Unix, it does not hold for another name of the same file,
+// and if a process is killed, the second file stays and must be removed by hand.
 func TryLock(f *os.File) (unlock func() error, ok bool, err error) {
 	name := f.Name() + ".lock"
 	l, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

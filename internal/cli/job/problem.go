@@ -85,7 +85,7 @@ func classify(err error) (code int, slug string) {
 		return api.ExitUsage, "usage"
 	case errors.Is(err, fs.ErrExist), Is[*config.ContractsError](err):
 		return api.ExitPolicy, "refused"
-	case Is[*exam.Error](err):
+	case Is[*exam.Error](err), Is[*hook.EventError](err):
 		return api.ExitInput, "input"
 	case errors.Is(err, exam.ErrNoRun):
 		return api.ExitNotFound, "not-found"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/agents"
@@ -166,7 +167,7 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 	if head != nil && head.Bytes >= size && !place {
 		return nil
 	}
-	in, err := o.Follow(ctx, o.Scope, &carrel.FollowRequest{Name: filepath.Base(b.Transcript), Format: cmp.Or(b.Format, agents.Claude.Format), File: file, Size: size})
+	in, err := o.Follow(ctx, o.Scope, &carrel.FollowRequest{Name: strings.TrimSuffix(filepath.Base(b.Transcript), ".zst"), Format: cmp.Or(b.Format, agents.Claude.Format), File: file, Size: size})
 	if _, torn := errors.AsType[*transcript.SyntaxError](err); torn && head == nil {
 		return nil // the client is writing the first line
 	}

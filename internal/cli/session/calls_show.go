@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
 )
 
 func newCallsShow(j *job.Job) *cobra.Command {
@@ -30,6 +32,9 @@ provider's cache, show prints the cause, as far as the calls show it, and the ex
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {
 				res, err := a.Call(ctx, a.Scope, &carrel.IDRequest{ID: args[0]})
+				if errors.Is(err, store.ErrNotFound) {
+					return out.Hinted(err, "carrel calls lists the calls of a scope, which --scope names")
+				}
 				if err != nil {
 					return err
 				}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
@@ -83,11 +84,18 @@ func (in *importer) do(ctx context.Context, args []string) error {
 	if in.since, err = parseSince(in.after, in.j.Clock()()); err != nil {
 		return err
 	}
-	return in.j.With(ctx, !in.dry, func(a *job.Access) error {
+	return in.j.With(ctx, !in.dry, func(a *job.Access) (err error) {
 		in.Access = a
 		files, err := in.files(args)
 		if err != nil {
 			return err
+		}
+		var w *fsnotify.Watcher
+		if in.watches { // before the files are read, so that no change is missed
+			if w, err = in.watcher(args); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, w.Close()) }()
 		}
 		rep := in.run(ctx, files)
 		if err := ctx.Err(); err != nil {
@@ -97,7 +105,7 @@ func (in *importer) do(ctx context.Context, args []string) error {
 			return err
 		}
 		if in.watches {
-			return in.watch(ctx, args)
+			return in.follow(ctx, w)
 		}
 		return rep.err()
 	})
@@ -197,6 +205,8 @@ type importer struct {
 	stores  []folderOf
 	read    map[string]time.Time // for sources without a file of their own: time of the newest state that was imported
 	watches bool                 // goes on after the first import
+	trees   map[string]bool      // the watched folders in which every session matters
+	targets map[string][]string  // for a watched file, or the database of a session: what the user typed
 	after   string               // the value of --since
 	format  string
 	since   time.Time
@@ -272,7 +282,7 @@ func (in *importer) run(ctx context.Context, files []job.File) *importReport {
 	rep.sum()
 	for i := range rep.Files {
 		f := &rep.Files[i]
-		if f.Error != nil && len(files) > 1 {
+		if f.Error != nil && (len(files) > 1 || in.watches) {
 			in.j.PrintProblem(f.Error)
 		}
 		if f.ImportResult != nil {

@@ -44,6 +44,9 @@ messages outside of the conversation (rewinds, sub-agents) after them.`,
 			if allIDs && j.JSON != "" {
 				return out.Usagef("--all-ids and --json: use only one")
 			}
+			if limit < 0 {
+				return out.Usagef("--limit: %d is below 0", limit)
+			}
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {
 				id, err := s.Find(ctx, a, args)

@@ -35,6 +35,9 @@ func newSessions(j *job.Job) *cobra.Command {
 	var project string
 	var removed bool
 	list := func(cmd *cobra.Command, _ []string) error {
+		if limit < 0 {
+			return out.Usagef("--limit: %d is below 0", limit)
+		}
 		return j.With(cmd.Context(), false, func(a *job.Access) error {
 			infos, err := sessionsOf(cmd.Context(), a, removed)
 			if err != nil {

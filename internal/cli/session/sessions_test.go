@@ -258,51 +258,73 @@ func TestRemovalsArePrinted(t *testing.T) {
 	}
 }
 
-// A change matters in a folder that is watched, but beside a file that is watched only the file's.
+// A change matters in a folder that is watched, also through a link, but beside a file that is
+// watched only the file's. The log of a database is a change of its sessions.
 func TestChangesThatAreImported(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	dir := env.Dir
-	for _, name := range []string{"f/a.json", "f/b.json", "f/new/c.json", "g/d.json", "g/subagents/e.json", "g/x.txt", "deep/one/session-1.jsonl"} {
+	for _, name := range []string{
+		"f/a.json", "f/b.json", "f/new/c.json", "g/d.json", "g/e.json", "g/sub/x.json", "g/subagents/e.json", "g/x.txt", "deep/one/session-1.jsonl",
+		"real/sub/h.json", "far/i.json", "d/opencode.db", "d/opencode.db-wal",
+	} {
 		clitest.WriteFile(t, env, name, "{}")
 	}
-	at := func(name string) string { return filepath.Join(dir, name) }
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	for link, to := range map[string]string{"l": "real", "f/i.json": "far/i.json"} {
+		if err := os.Symlink(at(to), at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	in := &importer{j: job.New(env)}
-	targets := map[string]bool{at("f/a.json"): true}
+	w, err := in.watcher([]string{"f/a.json", "f/gone.json", "f/i.json", "g", "g/e.json", "l", "d/opencode.db#ses_1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
 	for _, tt := range []struct {
 		path  string
 		files string
 		watch bool
 	}{
-		{"f/a.json", "f/a.json", false},
-		{"f/b.json", "", false},
+		{"f/a.json", "f/a.json", true},
+		{"f/b.json", "", true},
 		{"f/new", "", false},
-		{"g/d.json", "g/d.json", false},
-		{"g/x.txt", "", false},
+		{"far/i.json", "f/i.json", true},
+		{"g/d.json", "g/d.json", true},
+		{"g/e.json", "g/e.json", true},
+		{"g/x.txt", "", true},
 		{"g/subagents", "", false},
-		{"g", "g/d.json", true},
+		{"g/sub", "g/sub/x.json", true},
+		{"l/sub/h.json", "l/sub/h.json", true},
+		{"d/opencode.db-wal", "d/opencode.db#ses_1", true},
 	} {
 		fi, err := os.Stat(at(tt.path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, watch, err := in.touched(at(tt.path), fi.IsDir(), targets)
+		files, err := in.touched(w, at(tt.path), fi.IsDir())
 		var got []string
 		for _, f := range files {
-			name, _ := filepath.Rel(dir, f.Name)
-			got = append(got, filepath.ToSlash(name))
+			got = append(got, strings.TrimPrefix(filepath.ToSlash(f.Name), filepath.ToSlash(dir)+"/"))
 		}
+		folder := at(tt.path)
+		if !fi.IsDir() {
+			folder = filepath.Dir(folder)
+		}
+		watch := slices.Contains(w.WatchList(), folder)
 		if strings.Join(got, " ") != tt.files || watch != tt.watch || err != nil {
 			t.Errorf("%s: %q, %v, %v, want %q, %v", tt.path, got, watch, err, tt.files, tt.watch)
 		}
 	}
 	for _, a := range agents.All() {
 		in.stores = append(in.stores, folderOf{at("deep"), a})
-		_, watch, err := in.touched(at("deep/one"), true, nil)
-		if watch == a.Flat || err != nil {
+		_, err := in.touched(w, at("deep/one"), true)
+		if watch := slices.Contains(w.WatchList(), at("deep/one")); watch == a.Flat || err != nil {
 			t.Errorf("a new folder of %s is watched: %v, %v, want %v", a.Title, watch, err, !a.Flat)
-		}
-		if _, watch, _ = in.touched(at("deep/one/session-1.jsonl"), false, nil); watch {
-			t.Errorf("a new file of %s is watched as a folder", a.Title)
+		} else if watch {
+			if err := w.Remove(at("deep/one")); err != nil {
+				t.Fatal(err)
+			}
 		}
 		in.stores = nil
 	}

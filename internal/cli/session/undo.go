@@ -1,11 +1,14 @@
 package session
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/store"
 )
 
 func newUndo(j *job.Job) *cobra.Command {
@@ -32,6 +35,9 @@ it removes nothing.`,
 					}
 				}
 				res, err := a.Undo(ctx, a.Scope, req)
+				if req.Op != "" && errors.Is(err, store.ErrNotFound) {
+					return out.Hinted(err, "without an id, carrel undo takes back the last operation of a session; carrel undo -n names it")
+				}
 				if err != nil {
 					return err
 				}

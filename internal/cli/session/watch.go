@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -22,62 +23,86 @@ import (
 // imported.
 const quiet = 100 * time.Millisecond
 
-// watch imports files that change under paths until ctx is done, and returns the error of ctx.
-func (in *importer) watch(ctx context.Context, paths []string) (err error) {
+// watcher returns a watcher of the folders that contain what paths name and, with --all, of the
+// folders of the agents. It fills in.trees and in.targets.
+func (in *importer) watcher(paths []string) (_ *fsnotify.Watcher, err error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	targets := make(map[string]bool) // files that the user named
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	in.trees, in.targets = make(map[string]bool), make(map[string][]string)
 	for _, s := range in.stores {
-		add := func() error { return addTree(w, s.folder, true) }
+		add := func() error { return in.addTree(w, s.folder, true) }
 		if s.agent.Flat {
 			add = func() error { return w.Add(s.folder) }
 		}
 		if err := add(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, p := range paths {
 		path := in.j.Path(p)
-		fi, err := os.Stat(path)
-		if err != nil {
-			return err
+		add := func() error { return in.addFile(w, path, p) }
+		if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+			add = func() error { return in.addTree(w, path, false) }
 		}
-		if fi.IsDir() {
-			err = addTree(w, path, false)
-		} else {
-			targets[filepath.Clean(path)] = true
-			err = w.Add(filepath.Dir(path)) // watch the folder: editors replace files
+		if err := add(); err != nil {
+			return nil, err
 		}
-		if err != nil {
+	}
+	return w, nil
+}
+
+// addFile watches the folder of a file, because editors replace files. If the file is a link, it
+// watches the folder of the other file, too. The argument word is the name that the user typed.
+func (in *importer) addFile(w *fsnotify.Watcher, path, word string) error {
+	if agents.IsPlace(path) {
+		path = path[:strings.LastIndexByte(path, '#')]
+	}
+	files := []string{filepath.Clean(path)}
+	if target, err := filepath.EvalSymlinks(path); err == nil && target != files[0] {
+		files = append(files, target)
+	}
+	for _, f := range files {
+		in.targets[f] = append(in.targets[f], word)
+		if err := w.Add(filepath.Dir(f)); err != nil {
 			return err
 		}
 	}
-	in.j.Note("watching; interrupt to stop")
-	return in.follow(ctx, w, targets)
+	return nil
 }
 
-// addTree watches a folder and its subfolders. If all is false, it leaves out subfolders that an
-// import does not read.
-func addTree(w *fsnotify.Watcher, root string, all bool) error {
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+// addTree watches a folder and its subfolders, and adds them to in.trees. The folder itself may be
+// a link. If all is false, addTree leaves out subfolders that an import does not read.
+func (in *importer) addTree(w *fsnotify.Watcher, root string, all bool) error {
+	target, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(target, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case !d.IsDir():
 			return nil
-		case path != root && !all && !job.IsFolder(d.Name()):
+		case path != target && !all && !job.IsFolder(d.Name()):
 			return filepath.SkipDir
 		}
+		path = filepath.Join(root, strings.TrimPrefix(path, target))
+		in.trees[path] = true
 		return w.Add(path)
 	})
 }
 
 // follow imports the files that a watcher reports. It waits until nothing has changed for the
 // duration [quiet].
-func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map[string]bool) error {
+func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher) error {
+	in.j.Note("watching; interrupt to stop")
 	waiting := make(map[string]job.File)
 	timer := time.NewTimer(quiet)
 	timer.Stop()
@@ -95,10 +120,7 @@ func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map
 			if err != nil {
 				continue // removed again
 			}
-			files, folder, err := in.touched(e.Name, fi.IsDir(), targets)
-			if folder {
-				err = errors.Join(err, addTree(w, e.Name, in.storeOf(e.Name) != nil))
-			}
+			files, err := in.touched(w, e.Name, fi.IsDir())
 			if err != nil {
 				in.j.Note("warning: watch: %v", err)
 			}
@@ -117,17 +139,6 @@ func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map
 	}
 }
 
-// wanted reports whether a change at path matters. If one file of a folder is a target, changes of
-// other files in that folder do not matter.
-func (in *importer) wanted(path string, targets map[string]bool) bool {
-	for t := range targets {
-		if filepath.Dir(t) == filepath.Dir(path) {
-			return targets[path]
-		}
-	}
-	return true
-}
-
 // storeOf returns the agent's session folder that contains path, or nil.
 func (in *importer) storeOf(path string) *folderOf {
 	for i := range in.stores {
@@ -138,24 +149,37 @@ func (in *importer) storeOf(path string) *folderOf {
 	return nil
 }
 
-// touched returns the files to import after a change at path, and whether path is a new folder to
-// watch.
-func (in *importer) touched(path string, folder bool, targets map[string]bool) (files []job.File, watch bool, err error) {
-	if s := in.storeOf(path); s != nil {
+// touched returns the files to import after a change at path. If path is a new folder in which
+// sessions may be, touched first watches it, so that no file which is made meanwhile is missed.
+func (in *importer) touched(w *fsnotify.Watcher, path string, folder bool) (files []job.File, err error) {
+	s := in.storeOf(path)
+	if folder {
+		if s != nil && s.agent.Flat || s == nil && (!in.trees[filepath.Dir(path)] || !job.IsFolder(filepath.Base(path))) {
+			return nil, nil
+		}
+		if err := in.addTree(w, path, s != nil); err != nil {
+			return nil, err
+		}
+	}
+	named := in.targets[path]
+	if named == nil {
+		named = in.targets[strings.TrimSuffix(path, "-wal")] // the log of a database
+	}
+	switch {
+	case named != nil:
+		return in.j.Files(named)
+	case s != nil:
 		found, err := s.agent.Sessions(path)
 		for _, f := range found {
 			files = append(files, job.File{Source: f})
 		}
-		return files, folder && !s.agent.Flat, err
-	}
-	switch {
-	case folder && job.IsFolder(filepath.Base(path)) && in.wanted(path, targets):
-		files, err = in.j.Files([]string{path})
-		return files, true, err
-	case !folder && (targets[path] || job.IsFile(path) && in.wanted(path, targets)):
+		return files, err
+	case folder:
+		return in.j.Files([]string{path})
+	case in.trees[filepath.Dir(path)] && job.IsFile(path):
 		files = []job.File{{Source: agents.Source{Name: path}}}
 	}
-	return files, false, nil
+	return files, nil
 }
 
 // again imports a file and prints a line if it has new content.
