@@ -668,6 +668,16 @@ func TestListsAreReadToTheEndOrTheLimit(t *testing.T) {
 	}
 }
 
+// A limit below 0 is sent, so that the server refuses it as the engine does.
+func TestALimitBelowZeroIsSent(t *testing.T) {
+	s := serve(t, problem(&api.FieldError{Field: "limit", Text: "is below 0"}))
+	c, _ := dial(t, s.URL, nil)
+	_, err := c.Log(t.Context(), scope, &api.LogRequest{Cursor: api.Cursor{Limit: -1}})
+	if r := s.only(t); !errors.Is(err, api.ErrRequest) || !strings.Contains(r.URI, "limit=-1") {
+		t.Errorf("%s is sent: %v", r.URI, err)
+	}
+}
+
 func TestAPageThatComesAgainEndsTheList(t *testing.T) {
 	s := serve(t, result(api.List[store.Entry]{Next: "x"}))
 	c, _ := dial(t, s.URL, nil)
