@@ -733,6 +733,11 @@ func TestWhatCannotBeSentIsRefusedHere(t *testing.T) {
 	if _, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: ""}); !errors.Is(err, api.ErrRequest) {
 		t.Errorf("no session: %v", err)
 	}
+	for _, scope := range []governance.Scope{" acme/web", "acme/web\n"} { // net/http would trim one and refuse the other
+		if _, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: "s"}); !errors.Is(err, api.ErrRequest) || errors.Is(err, ErrUnreachable) {
+			t.Errorf("scope %q: %v", scope, err)
+		}
+	}
 	if len(s.requests()) > 0 {
 		t.Errorf("%d requests were sent", len(s.requests()))
 	}
