@@ -189,6 +189,50 @@ func TestPurgeThatWasTaken(t *testing.T) {
 	}
 }
 
+// A failing store fails each update. If it is late, it makes the update before it fails, as a store
+// does that cannot delete the blobs of purged cells.
+type failing struct {
+	store.Store
+	late bool
+}
+
+func (f failing) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
+	if f.late {
+		if _, err := f.Store.Update(ctx, scope, u); err != nil {
+			return 0, err
+		}
+	}
+	return 0, errDied
+}
+
+// A purge that fails before it has erased anything leaves no job. One that fails after it has erased
+// the text is finished by the next, also in the sessions that only its job still names.
+func TestPurgeThatFails(t *testing.T) {
+	s := stores.New(t)
+	l := live(t, newBench(t, s, carrel.Options{}), "s", spoken)
+	purge := func(s store.Store) error {
+		_, err := newEngine(t, s).PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+		return err
+	}
+	for _, late := range []bool{false, true} {
+		if err := purge(failing{s, late}); !errors.Is(err, errDied) {
+			t.Fatalf("late %v: %v, want %v", late, err, errDied)
+		}
+		open, err := s.OpenJobs(t.Context(), scope)
+		if err != nil || (len(open) == 1) != late {
+			t.Errorf("late %v: open jobs %+v, %v", late, open, err)
+		}
+	}
+	if err := purge(s); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []transcript.SessionID{"s", l.next} {
+		if h, err := s.Head(t.Context(), scope, id); err != nil || h.Status != store.StatusPurged {
+			t.Errorf("session %s is %+v, %v, want it purged", id, h, err)
+		}
+	}
+}
+
 // A purge that was cut off after the text was erased leaves the lists of the scope as they are, and
 // nobody gets the text from memory. Its calls still have a cost when it is done.
 func TestPurgeThatWasCutOff(t *testing.T) {

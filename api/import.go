@@ -32,22 +32,23 @@ type ImportRequest struct {
 
 // An ImportResult describes an import.
 type ImportResult struct {
-	Session  transcript.SessionID `json:"session"`
-	Format   string               `json:"format"`
-	Title    string               `json:"title,omitempty"`
-	Model    string               `json:"model,omitempty"`
-	Encoding string               `json:"encoding"`
-	Messages int                  `json:"messages"`
-	Blocks   int                  `json:"blocks"`
-	Earlier  int                  `json:"earlier,omitempty"` // blocks of windows before a compaction by the client
-	Logged   int                  `json:"logged,omitempty"`  // past calls in the client's own log, as far as it was read now
-	Tokens   token.Count          `json:"tokens"`
-	Bytes    int                  `json:"bytes"`
-	Added    int                  `json:"added"`   // new blocks
-	Changed  bool                 `json:"changed"` // something was written or, in a dry run, would be
-	Branches []transcript.Branch  `json:"branches,omitempty"`
-	Warnings []transcript.Warning `json:"warnings,omitempty"`
-	Op       string               `json:"op,omitempty"`
+	Session   transcript.SessionID `json:"session"`
+	Format    string               `json:"format"`
+	Title     string               `json:"title,omitempty"`
+	Model     string               `json:"model,omitempty"`
+	Encoding  string               `json:"encoding"`
+	Messages  int                  `json:"messages"`
+	Blocks    int                  `json:"blocks"`
+	Earlier   int                  `json:"earlier,omitempty"` // blocks of windows before a compaction by the client
+	Logged    int                  `json:"logged,omitempty"`  // past calls in the client's own log, as far as it was read now
+	Tokens    token.Count          `json:"tokens"`
+	Bytes     int                  `json:"bytes"`
+	Added     int                  `json:"added"`      // new blocks
+	NewTokens token.Count          `json:"new_tokens"` // tokens of the blocks that are new or have new bytes; Tokens counts those of all
+	Changed   bool                 `json:"changed"`    // something was written or, in a dry run, would be
+	Branches  []transcript.Branch  `json:"branches,omitempty"`
+	Warnings  []transcript.Warning `json:"warnings,omitempty"`
+	Op        string               `json:"op,omitempty"`
 }
 
 // A ShorterError is an [ErrShorter] with the figures. Messages are counted

@@ -668,6 +668,16 @@ func TestListsAreReadToTheEndOrTheLimit(t *testing.T) {
 	}
 }
 
+// A limit below 0 is sent, so that the server refuses it as the engine does.
+func TestALimitBelowZeroIsSent(t *testing.T) {
+	s := serve(t, problem(&api.FieldError{Field: "limit", Text: "is below 0"}))
+	c, _ := dial(t, s.URL, nil)
+	_, err := c.Log(t.Context(), scope, &api.LogRequest{Cursor: api.Cursor{Limit: -1}})
+	if r := s.only(t); !errors.Is(err, api.ErrRequest) || !strings.Contains(r.URI, "limit=-1") {
+		t.Errorf("%s is sent: %v", r.URI, err)
+	}
+}
+
 func TestAPageThatComesAgainEndsTheList(t *testing.T) {
 	s := serve(t, result(api.List[store.Entry]{Next: "x"}))
 	c, _ := dial(t, s.URL, nil)
@@ -722,6 +732,11 @@ func TestWhatCannotBeSentIsRefusedHere(t *testing.T) {
 	}
 	if _, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: ""}); !errors.Is(err, api.ErrRequest) {
 		t.Errorf("no session: %v", err)
+	}
+	for _, scope := range []governance.Scope{" acme/web", "acme/web\n"} { // net/http would trim one and refuse the other
+		if _, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: "s"}); !errors.Is(err, api.ErrRequest) || errors.Is(err, ErrUnreachable) {
+			t.Errorf("scope %q: %v", scope, err)
+		}
 	}
 	if len(s.requests()) > 0 {
 		t.Errorf("%d requests were sent", len(s.requests()))

@@ -55,7 +55,7 @@ func pages[T any](at api.Cursor, read func(at api.Cursor) (*api.List[T], error))
 	limit := at.Limit
 	for {
 		at.Limit = api.MaxLimit
-		if limit > 0 {
+		if limit != 0 { // the server refuses one below 0
 			at.Limit = min(at.Limit, limit-len(all.Items))
 		}
 		page, err := read(at)

@@ -94,6 +94,9 @@ const eventStream = "text/event-stream"
 
 // request returns the http.Request of m.
 func (c *Client) request(ctx context.Context, m *message) (*http.Request, error) {
+	if _, err := governance.ParseScope(m.scope); err != nil && m.scope != "" { // as the server says, but a header may be refused or trimmed before
+		return nil, &api.FieldError{Field: api.HeaderScope, Text: "is no scope such as acme/support"}
+	}
 	var body io.Reader
 	if m.body != nil {
 		body = bytes.NewReader(m.body)

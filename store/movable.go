@@ -24,6 +24,10 @@ type Movable interface {
 	// they were made. Blocks without words have none.
 	BlockWords(ctx context.Context, scope governance.Scope, sessions []transcript.SessionID) (map[transcript.SessionID][]IndexEntry, error)
 
+	// AllJobs returns all jobs of a scope that have not ended, also those that a process has,
+	// ordered by name.
+	AllJobs(ctx context.Context, scope governance.Scope) ([]Job, error)
+
 	// AddCells adds cells and edges durably, all or none. The cells may be purged ones, see
 	// [Cell.Gone], and belong to no session until [Change.Adopt] names them. AddCells fails with
 	// ErrNotFound if an edge refers to a missing cell, and refuses a cell or an edge that exists.

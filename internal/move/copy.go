@@ -41,7 +41,34 @@ func (m *mover) copy(ctx context.Context, p *plan) error {
 	if err := m.copyCalls(ctx, p); err != nil {
 		return err
 	}
-	return m.copyRequests(ctx, p)
+	if err := m.copyRequests(ctx, p); err != nil {
+		return err
+	}
+	return m.copyJobs(ctx, p)
+}
+
+// copyJobs makes the jobs of a scope those of the source. No process has them in the copy, so that
+// whoever uses it finishes them.
+func (m *mover) copyJobs(ctx context.Context, p *plan) error {
+	all, err := m.from.AllJobs(ctx, p.scope)
+	if err != nil {
+		return source(err)
+	}
+	there, err := m.to.AllJobs(ctx, p.scope)
+	if err != nil {
+		return err
+	}
+	for i := range there {
+		if err := m.to.EndJob(ctx, &there[i]); err != nil {
+			return err
+		}
+	}
+	for i := range all {
+		if _, err := m.to.BeginJob(ctx, &all[i], 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // erased returns the cells that were purged in the source since they were copied.

@@ -2,8 +2,8 @@
 //
 // The source is only read. The copy has every record of every scope under its own id: sessions with
 // their whole journals, cells with their salts, what remains of purged cells, artifacts with their
-// versions and positions, the log, manifests and outcomes, calls, rewrites, contracts and
-// credentials. The indexes of words are made again: that of blocks from the source's index, that of
+// versions and positions, the log, manifests and outcomes, calls, rewrites, contracts,
+// credentials, requests if the target can take them, and jobs that have not ended. The indexes of words are made again: that of blocks from the source's index, that of
 // artifacts from their text.
 //
 // # Order, and going on
@@ -22,8 +22,8 @@
 // # Verification
 //
 // In the end Run reads the whole target, and compares digests over every record of both stores. The
-// digest covers all that the package copies except the index of artifacts, which a store cannot
-// list, and the numbers by which the index of blocks orders them. An unequal digest is a
+// digest covers all that the package copies except requests, jobs, the index of artifacts, which a
+// store cannot list, and the numbers by which the index of blocks orders them. An unequal digest is a
 // [DifferError].
 package move
 
@@ -112,7 +112,7 @@ type mover struct {
 // Run copies one store to another: from is the source, and to is the target. It fails with
 // [store.ErrCorrupt] if the source is damaged, with an [*OtherError] if the target is neither empty
 // nor an earlier copy, and with a [*DifferError] if the finished copy does not equal the source;
-// then it returns a result, too. Jobs of the source that are not finished are not copied.
+// then it returns a result, too.
 func Run(ctx context.Context, from, to store.Database, o *Options) (*Result, error) {
 	m := &mover{from: from, to: to, o: *o, res: new(Result)}
 	if m.o.Progress == nil {

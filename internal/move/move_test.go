@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -526,5 +527,38 @@ func TestRequestsMove(t *testing.T) {
 	}
 	if res, err = move.Run(t.Context(), source, stores.SQLite(t), options); err != nil || res.LeftBehind != 1 {
 		t.Errorf("to a file: %+v, %v; want one left behind", res, err)
+	}
+}
+
+// A purge that a process has begun and not ended goes with a move, so that the copy can finish it;
+// one that ended since an earlier move ends in the copy.
+func TestJobsMove(t *testing.T) {
+	for name, open := range drivers {
+		t.Run(name, func(t *testing.T) {
+			source, target := open(t), open(t)
+			newSource(t, source)
+			left := store.Job{Scope: scope, Name: "purge session one", Mark: "a", Actor: "ada", Data: []byte(`{"derived": ["long"]}`)}
+			held := store.Job{Scope: scope, Name: "purge session two", Mark: "b", Actor: "ada", Data: []byte(`{}`)}
+			for j, d := range map[*store.Job]time.Duration{&left: 0, &held: time.Hour} {
+				if _, err := source.BeginJob(t.Context(), j, d); err != nil {
+					t.Fatal(err)
+				}
+			}
+			moved := func(want ...store.Job) {
+				t.Helper()
+				if _, err := move.Run(t.Context(), source, target, options); err != nil {
+					t.Fatal(err)
+				}
+				got, err := target.OpenJobs(t.Context(), scope)
+				if err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("the copy has the open jobs %+v, %v; want %+v", got, err, want)
+				}
+			}
+			moved(left, held)
+			if err := source.EndJob(t.Context(), &left); err != nil {
+				t.Fatal(err)
+			}
+			moved(held)
+		})
 	}
 }

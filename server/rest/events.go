@@ -31,7 +31,8 @@ func (s *server) registerEvents() {
 	s.plain(op.Name, d.Path, func(w http.ResponseWriter, r *http.Request, c *call) { s.events(w, r, c, p) })
 }
 
-// events streams events until the client disconnects, the grant is lost or the server stops.
+// events streams events until the client disconnects, the grant is lost or the server stops. The
+// response to HEAD ends with its header.
 func (s *server) events(w http.ResponseWriter, r *http.Request, c *call, p *plan) {
 	f, release, err := s.subscribe(r, c, p)
 	if err != nil {
@@ -43,6 +44,9 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, c *call, p *plan
 	tick, stop := s.opts.Ticker(s.opts.Limits.Poll)
 	defer stop()
 	st := open(w)
+	if r.Method == http.MethodHead {
+		return
+	}
 	st.beat()
 	for quiet := 0; !st.gone; quiet++ {
 		n, err := s.forward(r.Context(), st, c, f)

@@ -95,7 +95,7 @@ func (rt *route[Req, Res]) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	if r.Method != http.MethodGet && wantsEvents(r.Header) {
+	if !reads(r) && wantsEvents(r.Header) {
 		rt.s.stream(w, r, c, rt.op.Needs(), run)
 		return
 	}

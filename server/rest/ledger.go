@@ -98,7 +98,7 @@ func (l *ledger) answer(d *deed, r, there *store.Request) (res *response, outcom
 		return d.refuse(store.ErrRepeated), nil, false
 	}
 	return d.refuse(&refusal{
-		kind: api.Gone, detail: "the write was made, but its result is not known: the server that made it has ended, or the result was too large to keep",
+		kind: api.Gone, detail: "the write was made, at least in part, but its result is not known: the server that makes it has ended or still works, or the result was too large to keep",
 		hint: "read the current state",
 	}), nil, false
 }

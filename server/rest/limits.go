@@ -61,8 +61,12 @@ func newQueue(n int64, wait time.Duration, what string) *queue {
 	return &queue{semaphore.NewWeighted(n), wait, what}
 }
 
-// take acquires the weight n, which release gives back. It fails as overloaded after q.wait.
+// take acquires the weight n, which release gives back. It fails as overloaded after q.wait. A
+// weight of 0 does not wait, even if others do.
 func (q *queue) take(ctx context.Context, n int64) (release func(), err error) {
+	if n == 0 {
+		return func() {}, nil
+	}
 	waiting, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
 	if err := q.sem.Acquire(waiting, n); err != nil {

@@ -12,8 +12,8 @@ import (
 
 func noteImport(o *observation, res *carrel.ImportResult) {
 	o.set(attribute.String(attrConversation, string(res.Session)), attribute.Int(attrTokens+"imported", int(res.Tokens)))
-	if res.Changed {
-		o.tokens.Add(float64(res.Tokens), "imported")
+	if res.Op != "" {
+		o.tokens.Add(float64(res.NewTokens), "imported")
 	}
 }
 

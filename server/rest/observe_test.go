@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/server/rest"
@@ -78,6 +80,23 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("metrics have no %s:\n%s", want, text)
 		}
+	}
+}
+
+// The tokens of a session count when they come in, and not again with each message behind them, nor
+// in a dry run.
+func TestTokensComeInOnce(t *testing.T) {
+	w := newWorld(t, nil)
+	var sum *carrel.ImportResult
+	for i := range 3 {
+		messages := map[string]any{"messages": say(fmt.Sprint("message ", i))}
+		sum = get[carrel.ImportResult](t, w.ask("POST", "/v1/sessions/s/messages", messages))
+		messages["dry_run"] = true
+		w.ask("POST", "/v1/sessions/s/messages", messages)
+	}
+	want := fmt.Sprintf("carrel_tokens_total{kind=\"imported\"} %d\n", sum.Tokens)
+	if text := w.ask("GET", "/metrics", nil).Body.String(); sum.Tokens == 0 || !strings.Contains(text, want) {
+		t.Errorf("metrics have no %s:\n%s", want, text)
 	}
 }
 

@@ -76,7 +76,7 @@ func send(w http.ResponseWriter, r *http.Request, res *response) {
 		h.Set(name, value)
 	}
 	h.Set("Content-Type", res.kind)
-	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
+	reading := reads(r)
 	h.Set("Cache-Control", "no-store")
 	if res.status != http.StatusOK {
 		sendBody(w, res)
@@ -97,6 +97,9 @@ func send(w http.ResponseWriter, r *http.Request, res *response) {
 		sendBody(w, res)
 	}
 }
+
+// reads reports whether the method of a request is GET or HEAD.
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 func sendBody(w http.ResponseWriter, res *response) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(res.body)))

@@ -50,6 +50,23 @@ func events(r io.Reader) []event {
 
 const sse = "text/event-stream"
 
+// HEAD has the header of a response and ends: it neither follows events nor becomes a stream of them.
+func TestHeadIsNoStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		w.ask("POST", "/v1/sessions/s/messages", appended("hello"))
+		for path, want := range map[string]string{"/v1/events": sse, "/v1/sessions/s": "application/json"} {
+			r := request(t, "HEAD", path, nil, "Accept", sse)
+			ctx, cancel := context.WithTimeout(r.Context(), time.Hour)
+			rec := w.do(r.WithContext(ctx))
+			if kind := rec.Header().Get("Content-Type"); rec.Code != 200 || kind != want || ctx.Err() != nil {
+				t.Errorf("%s: status %d, type %q, want %q; ended: %v", path, rec.Code, kind, want, ctx.Err() == nil)
+			}
+			cancel()
+		}
+	})
+}
+
 // A long job tells how far it is, and then what came of it.
 func TestProgress(t *testing.T) {
 	w := newWorld(t, nil)

@@ -305,6 +305,28 @@ func TestBodiesAtOnce(t *testing.T) {
 	})
 }
 
+// A request without a body does not wait behind one whose body waits for room.
+func TestNoBodyDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTrap()
+		w := c.world(t, func(o *rest.Options) { o.Limits.Body, o.Limits.Bodies = 100, 150 })
+		done := make(chan int, 2)
+		for _, text := range []string{"wait", "hold"} {
+			go func() {
+				done <- w.ask("POST", "/v1/sessions/s/messages", appended(text+strings.Repeat("!", 40))).Code
+			}()
+			synctest.Wait()
+		}
+		begin := time.Now()
+		if rec := w.ask("GET", "/v1/sessions", nil); rec.Code != 200 || time.Since(begin) != 0 {
+			t.Errorf("status %d after %v: %s", rec.Code, time.Since(begin), rec.Body)
+		}
+		close(c.gate)
+		<-done
+		<-done
+	})
+}
+
 // A bug is not told, and what was thrown is not logged: it may have content.
 func TestBugs(t *testing.T) {
 	c := newTrap()

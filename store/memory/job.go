@@ -101,17 +101,27 @@ func (s *database) EndJob(ctx context.Context, j *store.Job) error {
 
 // OpenJobs implements [store.Jobs].
 func (s *database) OpenJobs(ctx context.Context, scope governance.Scope) ([]store.Job, error) {
+	return s.jobsWhere(ctx, scope, func(j *job) bool { return !j.until.After(now()) })
+}
+
+// AllJobs implements [store.Movable].
+func (s *database) AllJobs(ctx context.Context, scope governance.Scope) ([]store.Job, error) {
+	return s.jobsWhere(ctx, scope, func(*job) bool { return true })
+}
+
+// jobsWhere returns the jobs of a scope for which the function is returns true.
+func (s *database) jobsWhere(ctx context.Context, scope governance.Scope, is func(*job) bool) ([]store.Job, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var open []store.Job
+	var found []store.Job
 	for key, j := range s.jobs {
-		if key.scope == scope && !j.until.After(now()) {
-			open = append(open, copyJob(&j.Job))
+		if key.scope == scope && is(j) {
+			found = append(found, copyJob(&j.Job))
 		}
 	}
-	slices.SortFunc(open, func(a, b store.Job) int { return cmp.Compare(a.Name, b.Name) })
-	return open, nil
+	slices.SortFunc(found, func(a, b store.Job) int { return cmp.Compare(a.Name, b.Name) })
+	return found, nil
 }

@@ -31,7 +31,8 @@
 //
 // An update that purges cells first asks the place whether it is ready, and changes nothing if it is
 // not. The blobs are deleted before Update returns. If that fails half-way, Update returns the error
-// although the cells are purged, and the rest is dropped later.
+// although the cells are purged, and the rest is dropped later, or by the next update of the scope
+// that purges cells, such as the same purge again.
 package offload
 
 import (
@@ -155,17 +156,19 @@ func (s *offloaded) Apply(ctx context.Context, scope governance.Scope, id transc
 
 // Update implements [store.Artifacts].
 func (s *offloaded) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
-	purged, err := s.purgeable(ctx, scope, u.Purge)
-	if err != nil {
+	if err := s.purgeable(ctx, scope, u.Purge); err != nil {
 		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
 	}
 	if !s.large(u.Cells) || u.Validate() != nil {
 		version, err := s.Wrapped.Update(ctx, scope, u)
-		return version, s.dropAfter(ctx, scope, err, purged)
+		if err != nil {
+			return version, err
+		}
+		return version, s.dropAfter(ctx, scope, u)
 	}
 	away := *u
 	var version store.Version
-	err = s.writing(ctx, scope, u.Cells, func(cells []store.Cell) (err error) {
+	err := s.writing(ctx, scope, u.Cells, func(cells []store.Cell) (err error) {
 		away.Cells = cells
 		version, err = s.Wrapped.Update(ctx, scope, &away)
 		return err
@@ -173,7 +176,7 @@ func (s *offloaded) Update(ctx context.Context, scope governance.Scope, u *store
 	if err != nil {
 		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
 	}
-	return version, s.dropAfter(ctx, scope, nil, purged || len(u.Purge) > 0)
+	return version, s.dropAfter(ctx, scope, u)
 }
 
 // AddCells implements [store.Movable].
@@ -269,36 +272,35 @@ func (s *offloaded) drop(ctx context.Context, scope governance.Scope, keys []sto
 	return len(keys), s.ForgetBlobs(ctx, scope, keys)
 }
 
-// purgeable reports whether any of the cells to purge has a blob. It returns an error if the blobs
-// cannot be deleted now.
-func (s *offloaded) purgeable(ctx context.Context, scope governance.Scope, ids []store.CellID) (blobs bool, err error) {
+// purgeable returns an error if one of the cells to purge has a blob that cannot be deleted now.
+func (s *offloaded) purgeable(ctx context.Context, scope governance.Scope, ids []store.CellID) error {
 	if len(ids) == 0 {
-		return false, nil
+		return nil
 	}
 	away, err := s.CellBlobs(ctx, scope, ids)
 	if err != nil || len(away) == 0 {
-		return false, err
+		return err
 	}
 	if s.place == nil {
 		for id, key := range away {
-			return false, &store.AwayError{Cell: store.Cell{ID: id, Blob: key}}
+			return &store.AwayError{Cell: store.Cell{ID: id, Blob: key}}
 		}
 	}
-	return true, s.place.Ready(ctx)
+	return s.place.Ready(ctx)
 }
 
-// dropAfter deletes the blobs of cells that an update has purged. If the update failed, it only
-// returns the error err of the update.
-func (s *offloaded) dropAfter(ctx context.Context, scope governance.Scope, err error, purged bool) error {
-	if err != nil || !purged {
-		return err
+// dropAfter deletes the blobs of cells that the update u has purged, and those that an earlier purge
+// could not delete: the same update again finishes it.
+func (s *offloaded) dropAfter(ctx context.Context, scope governance.Scope, u *store.Update) error {
+	if s.place == nil || len(u.Purge) == 0 {
+		return nil
 	}
 	keys, err := s.LooseBlobs(ctx, scope, s.age)
 	if err == nil {
 		_, err = s.drop(ctx, scope, keys)
 	}
 	if err != nil {
-		return fmt.Errorf("the cells are purged, but their blobs are not yet deleted: %w", err)
+		return fmt.Errorf("the cells are purged, but not all blobs of purged cells are deleted yet: %w", err)
 	}
 	return nil
 }

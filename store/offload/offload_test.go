@@ -508,6 +508,24 @@ func TestAPurgeThatIsFinishedLater(t *testing.T) {
 	}
 }
 
+// A purge whose blobs could not be deleted is finished by the same purge, and says so while it is not.
+func TestAPurgeThatIsRepeated(t *testing.T) {
+	d, h := unreached(t)
+	again := func(op string) error {
+		_, err := d.Update(t.Context(), scope, &store.Update{Entry: entry(op), Purge: []store.CellID{"a"}})
+		return err
+	}
+	h.drop = func(string) error { return store.ErrUnreachable }
+	if err := again("op3"); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("again, while the bucket does not answer: %v, want %v", err, store.ErrUnreachable)
+	}
+	h.drop = nil
+	if err := again("op4"); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	d.sound(t, 0)
+}
+
 // While one process drops blobs, another one does not.
 func TestOneProcessDropsAtATime(t *testing.T) {
 	d, h := unreached(t)

@@ -46,12 +46,16 @@ const (
 			FROM session s WHERE scope = $1) AS x
 		WHERE statements <> want ORDER BY session_id`
 
-	countLog       = `SELECT version, (SELECT count(*) FROM log WHERE scope = $1 AND version BETWEEN 1 AND v.version) FROM version v WHERE scope = $1`
-	countArtifacts = `SELECT seq, (SELECT count(*) FROM artifact WHERE scope = $1 AND seq BETWEEN 1 AND v.seq) FROM version v WHERE scope = $1`
-	countCalls     = `SELECT calls, (SELECT count(*) FROM call WHERE scope = $1 AND seq BETWEEN 1 AND h.calls) FROM call_head h WHERE scope = $1`
-	countWords     = `
-		SELECT (SELECT count(*) FROM artifact_word WHERE scope = $1),
-			(SELECT coalesce(sum(cardinality(words)), 0)::bigint FROM artifact_words WHERE scope = $1)`
+	// The numbers of rows, which have no gaps: the last by the record of the scope, how many there
+	// are, and the last of them.
+	countLog       = `SELECT coalesce((SELECT version FROM version WHERE scope = $1), 0), count(*), coalesce(max(version), 0) FROM log WHERE scope = $1`
+	countArtifacts = `SELECT coalesce((SELECT seq FROM version WHERE scope = $1), 0), count(*), coalesce(max(seq), 0) FROM artifact WHERE scope = $1`
+	countCalls     = `SELECT coalesce((SELECT calls FROM call_head WHERE scope = $1), 0), count(*), coalesce(max(seq), 0) FROM call WHERE scope = $1`
+
+	countWrongWords = `
+		SELECT count(DISTINCT seq) FROM (SELECT seq, word FROM artifact_word WHERE scope = $1) AS w
+		FULL JOIN (SELECT seq, unnest(words) AS word FROM artifact_words WHERE scope = $1) AS l USING (seq, word)
+		WHERE w.seq IS NULL OR l.seq IS NULL`
 
 	selectNextCells = `
 		SELECT cell_id, kind, state, commitment, salt, body, ` + blobOf + ` FROM cell c
@@ -179,21 +183,28 @@ func (c *checker) checkSums() error {
 		}, sum.sql, raw(c.scope))
 	}
 	for _, sum := range []struct{ sql, problem string }{
-		{countLog, "is at version %d, its log has %d entries"},
-		{countArtifacts, "the last position is %d, there are %d artifacts"},
-		{countCalls, "the last call is %d, there are %d"},
-		{countWords, "index words: the index of artifacts has %d words, their lists of words have %d"},
+		{countLog, "is at version %d, its log has %d entries up to %d"},
+		{countArtifacts, "the last position is %d, there are %d artifacts up to %d"},
+		{countCalls, "the last call is %d, there are %d up to %d"},
 	} {
 		c.rows(func(rows pgx.Rows) error {
-			var have, want int64
-			err := rows.Scan(&have, &want)
-			if have != want {
-				c.report(sum.problem, have, want)
+			var have, n, last int64
+			err := rows.Scan(&have, &n, &last)
+			if n != have || last != have {
+				c.report(sum.problem, have, n, last)
 			}
 			return err
 		}, sum.sql, raw(c.scope))
 	}
-	return c.flush()
+	var wrong int64
+	c.row(countWrongWords, args(raw(c.scope)), &wrong)
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		c.report("index words: the words of %d artifacts differ from those that were written", wrong)
+	}
+	return nil
 }
 
 // checkIndex reports index segments that are damaged, and differences between the docs of the

@@ -23,6 +23,7 @@ const (
 	lockJob   = `SELECT mark FROM job WHERE scope = $1 AND name = $2 FOR UPDATE`
 	keepJob   = `UPDATE job SET until = $4 + CAST(date_part('epoch', clock_timestamp()) * 1000 AS BIGINT) WHERE scope = $1 AND name = $2 AND mark = $3`
 	endJob    = `DELETE FROM job WHERE scope = $1 AND name = $2 AND mark = $3`
+	allJobs   = `SELECT name, mark, actor, data FROM job WHERE scope = $1 ORDER BY name`
 	openJobs  = `SELECT name, mark, actor, data FROM job WHERE scope = $1 AND until <= ` + millisNow + ` ORDER BY name`
 )
 
@@ -99,13 +100,23 @@ func (s *database) EndJob(ctx context.Context, j *store.Job) error {
 
 // OpenJobs implements [store.Jobs].
 func (s *database) OpenJobs(ctx context.Context, scope governance.Scope) ([]store.Job, error) {
-	open, err := read(ctx, s, scope, func(t *tx) (*[]store.Job, error) {
-		open := new([]store.Job)
-		t.rows(jobsInto(open, scope), openJobs, raw(scope))
-		return open, nil
+	return s.jobs(ctx, scope, openJobs)
+}
+
+// AllJobs implements [store.Movable].
+func (s *database) AllJobs(ctx context.Context, scope governance.Scope) ([]store.Job, error) {
+	return s.jobs(ctx, scope, allJobs)
+}
+
+// jobs returns the jobs of a scope that a query finds.
+func (s *database) jobs(ctx context.Context, scope governance.Scope, query string) ([]store.Job, error) {
+	found, err := read(ctx, s, scope, func(t *tx) (*[]store.Job, error) {
+		found := new([]store.Job)
+		t.rows(jobsInto(found, scope), query, raw(scope))
+		return found, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
-	return open, nil
+	return found, nil
 }

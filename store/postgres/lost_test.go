@@ -279,6 +279,34 @@ func TestOpenThroughLostConnections(t *testing.T) {
 	}
 }
 
+// Info counts each record once although its connection is cut, at whichever message to the server.
+func TestInfoThroughLostConnections(t *testing.T) {
+	t.Parallel()
+	address := postgres.New(t)
+	direct := openStore(t, address)
+	storetest.Fill(t, direct, "test")
+	want, err := direct.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, through := newCutter(t, address)
+	var left atomic.Int64 // how many messages are sent before the one at which to cut
+	c.ends = func([]byte) bool { return left.Add(-1) == 0 }
+	s := openThrough(t, through)
+	c.before.Store(1000)
+	for at := int64(1); ; at++ {
+		before := c.cut.Load()
+		left.Store(at)
+		got, err := s.Info(t.Context())
+		if err != nil || got.Cells != want.Cells || got.Sessions != want.Sessions {
+			t.Errorf("cut at message %d: %+v, %v; want %+v", at, got, err, want)
+		}
+		if c.cut.Load() == before { // Info needs fewer messages
+			return
+		}
+	}
+}
+
 // A control for TestLostConnections: a store that does not look for the writes of an earlier attempt
 // reports a conflict for a write that was made.
 func TestLostConnectionsBites(t *testing.T) {

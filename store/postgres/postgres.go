@@ -223,26 +223,23 @@ func (s *database) Info(ctx context.Context) (*store.Info, error) {
 	}
 	info := &store.Info{Driver: "postgres", Version: s.version, Path: s.address, Schema: len(s.steps)}
 	for _, scope := range scopes {
+		var sessions, blocks, cells, artifacts, manifests int64
 		err := s.transact(ctx, in(scope), reading, func(t *tx) error {
-			var sessions, blocks, cells, artifacts, manifests int64
 			t.row(`
 				SELECT (SELECT count(*) FROM session WHERE scope = $1), (SELECT count(*) FROM block WHERE scope = $1),
 					(SELECT count(*) FROM cell WHERE scope = $1), (SELECT count(*) FROM artifact WHERE scope = $1),
 					(SELECT count(*) FROM manifest WHERE scope = $1)`,
 				args(scope), &sessions, &blocks, &cells, &artifacts, &manifests)
-			if err := t.flush(); err != nil {
-				return err
-			}
-			info.Sessions += sessions
-			info.Blocks += blocks
-			info.Cells += cells
-			info.Artifacts += artifacts
-			info.Manifests += manifests
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
+		info.Sessions += sessions
+		info.Blocks += blocks
+		info.Cells += cells
+		info.Artifacts += artifacts
+		info.Manifests += manifests
 	}
 	err = s.transact(ctx, noScope, reading, func(t *tx) error {
 		t.row(`SELECT pg_database_size(current_database())`, nil, &info.Bytes)

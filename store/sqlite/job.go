@@ -24,6 +24,7 @@ const (
 	selectJob  = jobColumns + `WHERE scope = ?1 AND name = ?2`
 	keepJob    = `UPDATE job SET until = ` + millisNow + ` + ?4 WHERE scope = ?1 AND name = ?2 AND mark = ?3`
 	endJob     = `DELETE FROM job WHERE scope = ?1 AND name = ?2 AND mark = ?3`
+	allJobs    = jobColumns + `WHERE scope = ?1 ORDER BY name`
 	openJobs   = jobColumns + `WHERE scope = ?1 AND until <= ` + millisNow + ` ORDER BY name`
 )
 
@@ -111,19 +112,29 @@ func (s *database) EndJob(ctx context.Context, j *store.Job) error {
 }
 
 // OpenJobs implements [store.Jobs].
-func (s *database) OpenJobs(ctx context.Context, scope governance.Scope) (open []store.Job, err error) {
+func (s *database) OpenJobs(ctx context.Context, scope governance.Scope) ([]store.Job, error) {
+	return s.jobs(ctx, scope, openJobs)
+}
+
+// AllJobs implements [store.Movable].
+func (s *database) AllJobs(ctx context.Context, scope governance.Scope) ([]store.Job, error) {
+	return s.jobs(ctx, scope, allJobs)
+}
+
+// jobs returns the jobs of a scope that a query finds.
+func (s *database) jobs(ctx context.Context, scope governance.Scope, query string) (found []store.Job, err error) {
 	err = s.view(ctx, func(v view) error {
-		open = nil
+		found = nil
 		return v.each(func(rows *sql.Rows) error {
 			j, err := scanJob(scope, rows.Scan)
 			if err == nil {
-				open = append(open, *j)
+				found = append(found, *j)
 			}
 			return err
-		}, openJobs, scope)
+		}, query, scope)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", s.explain(err))
 	}
-	return open, nil
+	return found, nil
 }

@@ -27,6 +27,7 @@ func RunMovable(t *testing.T, open func(t *testing.T) MovableStore) {
 		{"a session that adopts cells has brought them", adopted},
 		{"only AddCells takes a purged cell", purgedRefused},
 		{"all cells and edges of a scope are listed, whatever added them", everyCell},
+		{"all jobs of a scope are listed, also those that a process has", everyJob},
 		{"the words of blocks are returned as they were last indexed", everyWord},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,6 +138,20 @@ func everyCell(t *testing.T, s MovableStore) {
 	lists(t, "cells of no scope", none, err, itself[store.CellID], "")
 	edges, err = s.AllEdges(t.Context(), "none")
 	lists(t, "edges of no scope", edges, err, func(e store.Edge) string { return e.Rel }, "")
+}
+
+func everyJob(t *testing.T, s MovableStore) {
+	held, open, elsewhere := newJob("2", "a"), newJob("1", "a"), newJob("3", "a")
+	held.Data = []byte(`{"derived": ["s2"]}`)
+	elsewhere.Scope = "test/elsewhere"
+	begin(t, s, held, soon, nil)
+	begin(t, s, open, over, nil)
+	begin(t, s, elsewhere, over, nil)
+	got, err := s.AllJobs(t.Context(), scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "all jobs", got, []store.Job{*open, *held})
 }
 
 func everyWord(t *testing.T, s MovableStore) {

@@ -90,7 +90,8 @@ was cut off or is older: then the move goes on from there. Any other store is re
 nothing is written.
 
 The copy has all sessions with their journals, blocks, pins, contracts and rewrites, what remains
-of purged text, artifacts with their versions, contexts, calls and credentials. In the end move reads
+of purged text, artifacts with their versions, contexts, calls, credentials, and purges that were
+cut off, which whoever uses the copy finishes. In the end move reads
 all of it, checks every text against its commitment, and compares a digest of everything in TO with
 that of FROM.
 

@@ -92,6 +92,11 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 	res.Encoding, res.Tokens, res.Added = m.meter.Counter.Encoding(), m.tokens, m.added
 	res.Blocks, res.Earlier = m.begin.Blocks+len(m.blocks)-m.now, m.begin.Trail.Earlier+m.now
 	res.Messages, res.Bytes = m.begin.Messages+res.Messages, int(m.begin.Trail.From)+res.Bytes
+	for i := range m.rows {
+		if m.fresh[i] {
+			res.NewTokens += m.rows[i].Tokens
+		}
+	}
 	res.Changed = true
 	if req.DryRun {
 		return res, nil

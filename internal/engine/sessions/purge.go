@@ -36,7 +36,8 @@ type purgePlan struct {
 // summaries, stubs, contract and index. It also erases everything derived from it: its text in
 // contexts, the memories made from these, and the sessions that began with one of its packets.
 //
-// If the process dies meanwhile, another call for the session finishes the purge. It fails with
+// If the process dies meanwhile, or the purge fails after it has erased text, another call for the
+// session finishes the purge. It fails with
 // [store.ErrTaken] while another process purges the session.
 func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
 	id := req.Session
@@ -64,11 +65,16 @@ func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req
 	all := append([]transcript.SessionID{id}, res.Derived...)
 	res.Cells, err = base.Retry(within, func() (int, error) { return e.eraseCells(within, scope, all, res) })
 	kept, done := errors.AsType[*stacks.SnapshotError](err)
+	e.Forget(scope) // the texts are gone, whatever follows, or may be gone
 	if err != nil && !done {
-		e.leave(ctx, job, e.Store.EndJob)
+		e.leave(ctx, job, func(ctx context.Context, j *store.Job) error {
+			if _, err := e.About(ctx, scope, head); err == nil {
+				return e.Store.EndJob(ctx, j) // nothing is erased
+			}
+			return e.Store.KeepJob(ctx, j, 0) // as when the store cannot delete blobs of cells that are purged
+		})
 		return nil, err
 	}
-	e.Forget(scope)                            // the texts are gone, whatever follows
 	for _, one := range slices.Backward(all) { // the session itself is the last
 		if err = e.Store.KeepJob(ctx, job, purgeTime); err == nil {
 			res.Op, err = base.Retry(within, func() (string, error) { return e.eraseSession(within, scope, one, res.Cells) })

@@ -1,0 +1,40 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/store/storetest"
+)
+
+// A check finds rows that were changed in the tables, also where their number is as it was.
+func TestCheckFinds(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	storetest.Fill(t, s, "mine")
+	for _, damage := range []struct{ spoil, mend, want string }{
+		{`UPDATE version SET version = version + 1 WHERE scope = 'mine'`, `UPDATE version SET version = version - 1 WHERE scope = 'mine'`, "is at version 2, its log has 1 entries up to 1"},
+		{`UPDATE version SET version = 0 WHERE scope = 'mine'`, `UPDATE version SET version = 1 WHERE scope = 'mine'`, "is at version 0, its log has 1 entries up to 1"},
+		{`DELETE FROM call_head WHERE scope = 'mine'`, `INSERT INTO call_head VALUES ('mine', 1)`, "the last call is 0, there are 1 up to 1"},
+		{`UPDATE artifact_word SET word = word || 'x' WHERE scope = 'mine'`, `UPDATE artifact_word SET word = substr(word, 1, length(word) - 1) WHERE scope = 'mine'`, "index words: the words of"},
+		{`UPDATE artifact_words SET words = '{}' WHERE scope = 'mine'`, "", "index words: the words of"},
+	} {
+		do := func(sql string) {
+			err := s.transact(t.Context(), in("mine"), writing, func(t *tx) error {
+				t.do("", sql)
+				return t.flush()
+			})
+			if err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+		}
+		do(damage.spoil)
+		problems, err := s.Check(t.Context())
+		if err != nil || len(problems) != 1 || !strings.HasPrefix(problems[0], "scope mine: "+damage.want) {
+			t.Errorf("%s: %q, %v; want a problem %q", damage.spoil, problems, err, damage.want)
+		}
+		if damage.mend != "" {
+			do(damage.mend)
+		}
+	}
+}
