@@ -485,7 +485,7 @@ func (x *extractor) resolve(i int, key, subject string) {
 func covers(key, other string) bool {
 	in, key := folderOf(key)
 	there, other := folderOf(other)
-	if in != there && in != "" && there != "" && !strings.HasSuffix(in, "/"+there) && !strings.HasSuffix(there, "/"+in) {
+	if !sameFolder(in, there) {
 		return false
 	}
 	if key == other || key == allTestsKey && strings.Contains(strings.ReplaceAll(other, "latest", ""), "test") && !strings.HasPrefix(other, "edit ") {
@@ -494,20 +494,23 @@ func covers(key, other string) bool {
 	if at := len(other) - len(key) - 1; at >= 0 && other[at] == ' ' && strings.HasSuffix(other, key) && strings.IndexByte(key, ' ') > 0 {
 		return true // other is key behind a wrapper, such as "sudo make test"
 	}
-	if key == "" || other == "" || key[0] != other[0] {
-		return false
-	}
 	a, b := strings.Fields(key), strings.Fields(other)
-	if len(a) < 2 || len(b) < 2 || a[0] != b[0] || a[0] == "git" || a[0] == "edit" || a[0] == "read" || a[0] == "show" {
-		return false
-	}
-	if a[1] == b[1] && len(a) > 2 && slices.ContainsFunc(a[2:], func(w string) bool { return strings.HasSuffix(w, "/...") }) {
+	return len(a) > 1 && len(b) > 1 && a[0] == b[0] && !text.HasWord("git edit read show", a[0]) && includes(a, b)
+}
+
+// sameFolder reports whether two folders, one perhaps by its absolute path, may be the same. An
+// empty one is not known.
+func sameFolder(a, b string) bool {
+	return a == b || a == "" || b == "" || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
+}
+
+// includes reports whether a command with the words a does all that one of the same program with
+// the words b does.
+func includes(a, b []string) bool {
+	if a[1] == b[1] && slices.ContainsFunc(a[2:], func(w string) bool { return strings.HasSuffix(w, "/...") }) {
 		return !slices.ContainsFunc(b[2:], func(w string) bool { return !slices.ContainsFunc(a[2:], func(v string) bool { return holds(v, w) }) })
 	}
-	if len(a) >= len(b) || !slices.Equal(a, b[:len(a)]) {
-		return false
-	}
-	if len(a) == 2 && a[0] == "go" { // one package, which may be another one
+	if len(a) >= len(b) || !slices.Equal(a, b[:len(a)]) || len(a) == 2 && a[0] == "go" { // go test of one package, which may be another one
 		return false
 	}
 	// A command that names a file or a package says nothing of others.
