@@ -326,6 +326,9 @@ func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) strin
 // are in the ascending list but. A table's header line is the head of its rows.
 func (r *reader) output(kind Kind, result string, head int32, failed bool, but []int) {
 	last, n, said := -1, 0, r.units[head].Text
+	if strings.HasPrefix(said, "$") { // words of the command that it printed say which part of it ran
+		_, said, _ = strings.Cut(said, "\n"+arrow)
+	}
 	u := Unit{Kind: kind, Head: head, First: true, Failed: failed, Size: size(result)}
 	var before []string // cells of the line before, or of the header
 	table := false
