@@ -162,10 +162,10 @@ func (e *Engine) Cost(ctx context.Context, scope governance.Scope, req *CostRequ
 	return e.windows.Cost(ctx, scope, req)
 }
 
-// Stats estimates the tokens that each task of a session cost. It assumes that each reply of the
-// model is a call that read everything before it, as imported, and that tokens read from a cache
-// cost as much as others. For a call before a compaction by the client, it counts the window of
-// that time.
+// Stats estimates the tokens that each task of a session cost. It takes each reply of the model for a
+// call that read all messages before it, uncompressed, and counts tokens that were read from a cache
+// like others. For a call before a compaction by the client, it counts the window before that
+// compaction.
 func (e *Engine) Stats(ctx context.Context, scope governance.Scope, req *SessionRequest) (*StatsResult, error) {
 	return e.windows.Stats(ctx, scope, req)
 }

@@ -33,12 +33,13 @@ type RunProbesRequest struct {
 	Probes []probe.Probe `json:"probes,omitempty"`
 
 	// Text, if not nil, is asked instead of the window. It is judged as a
-	// summary of the session, see [Judgement]. With Probes, which need no
-	// session, or with Model, it may be any text, and only the answers count.
+	// summary of the session, see [Judgement]. If Probes or Model is set, Text
+	// may be any text, and only the answers count. A request with Text and
+	// Probes needs no session.
 	Text *string `json:"text,omitempty"`
 
 	// Model lets the generator of the engine's options answer the probes from
-	// the window alone, and grades its answers.
+	// the window or Text alone, and grades its answers.
 	Model bool `json:"model,omitempty"`
 
 	// ProbeMin is as in [CompressRequest].

@@ -54,7 +54,7 @@ func newMessage(op *ops.Operation, req any) (*message, error) {
 type field struct {
 	name  string
 	value reflect.Value
-	omit  bool // omitempty omits it
+	omit  bool // JSON leaves the field out: omitempty and it is empty, or omitzero and it is zero
 }
 
 // fieldsOf returns the fields of a struct in order.

@@ -88,8 +88,8 @@ type Bill struct {
 	Days     []DaySum   `json:"days"`     // sums by day, the earliest first; calls without a time are in none
 }
 
-// slack is the number of cached tokens that a call may fail to read without being a break:
-// providers round, and clients move small notes.
+// slack is the number of cached tokens up to which a miss is no break: providers round, and clients
+// move small notes.
 const slack token.Count = 1024
 
 // Bill returns the cost of calls by part, and the cache misses with their

@@ -158,9 +158,9 @@ func (h *history) message(block, k int) {
 	}
 }
 
-// call returns the kinds of the texts of the call c: the source that its arguments have, such as
-// sourceEdit, and the source that its result will have. With the latter it returns the short path
-// of the only file that the call reads or changes, or "" if there is no such file.
+// call returns the source of the arguments of the call c, such as sourceEdit, and the source that its
+// result will have. If the call reads or changes one file, the second value also has the file's short
+// path.
 func (h *history) call(c transcript.ToolCall) (source, call) {
 	kit := h.tools.of(c)
 	switch kit.class {

@@ -63,7 +63,7 @@ func Int(n int64) Value { return Value{n} }
 // value must be; the machine checks the numbers that it computes.
 func float(f float64) Value { return Value{f} }
 
-// String returns a text.
+// String returns the value of type text with the content s.
 func String(s string) Value { return Value{s} }
 
 // dateOf returns a date that is written as yyyy-mm-dd.

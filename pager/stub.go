@@ -315,7 +315,8 @@ func Describe(msgs []transcript.Message, b *transcript.Block) (what, excerpt str
 	return string(b.Kind), ""
 }
 
-// argument returns the most informative argument of a call.
+// argument returns the argument of a call by which people know the call: the first that it has of a
+// list of names, such as command and file_path, or else all arguments.
 func argument(c transcript.ToolCall) string {
 	for _, key := range [...]string{"command", "file_path", "path", "notebook_path", "pattern", "query", "url", "description", "prompt", "subject"} {
 		if a := gjson.GetBytes(c.Input, key); a.Type == gjson.String && a.String() != "" {

@@ -77,7 +77,7 @@ func entropy(text string) int {
 	return max(sum, 0) / logUnit
 }
 
-// logUnit is the unit of log2: 1/256.
+// logUnit is the number of units of log2 in 1.
 const logUnit = 256
 
 // log2 returns the logarithm of n to base 2 in units of 1/256, rounded down. log2(0) is 0.

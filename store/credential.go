@@ -13,7 +13,7 @@ import (
 // credential, only a hash that verifies it.
 type Credential struct {
 	ID          string                    `json:"id"` // such as "tok_5c1f09ab"; part of the credential
-	Hash        []byte                    `json:"-"`  // HMAC-SHA-256 of the whole credential and its permissions, under a key that is not in the store; zeros after a revocation
+	Hash        []byte                    `json:"-"`  // HMAC-SHA-256 of the whole credential, its actor, scopes, permissions and times, under a key that is not in the store; zeros after a revocation
 	Actor       governance.Actor          `json:"actor"`
 	Scopes      []governance.ScopePattern `json:"scopes"`
 	Permissions []governance.Permission   `json:"permissions"`

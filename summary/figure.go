@@ -22,7 +22,7 @@ const (
 )
 
 // parseFigure reads a number, and returns it with its number of decimal places. It fails
-// if the number is too large for a figure or has too many decimal places.
+// if the text is no number, or if the number is too large for a figure or has too many decimal places.
 func parseFigure(text string) (v figure, places int, ok bool) {
 	whole, part, point := strings.Cut(plainNumber(text), ".")
 	if whole == "" || len(whole) > mostWhole || len(part) > decimals || point && part == "" {

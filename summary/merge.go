@@ -136,7 +136,7 @@ func newest(old, next []Item) []Item {
 }
 
 // mergeItems returns the union of both lists without duplicates. An item without a
-// source gets the source of its duplicate.
+// source gets the source of its duplicate. Items that say None stay only if there are no others.
 func mergeItems(old, next []Item) []Item {
 	return union(old, next, isNoneItem,
 		func(it Item) string { return norm(it.Text) },

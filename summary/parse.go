@@ -283,8 +283,9 @@ type bullet struct {
 
 var bulletLine = lazy.Regexp(`^(\s*)(?:[-*+•]|\d{1,4}[.)])(?:\s+(.*))?$`)
 
-// bullets returns the entries of a list. A line without a bullet continues the entry above it.
-// It begins an entry of its own if there is none above or a blank line is between them.
+// bullets returns the entries of a list. A line without a bullet continues the entry above it. It
+// begins an entry of its own if there is none above, or if a blank line or a rule is between them and
+// the line is not indented below the entry.
 func bullets(lines []string) []bullet {
 	var (
 		list   []bullet

@@ -161,7 +161,7 @@ func visible(text string) (head, word string) {
 	return head, head[:len(head)-len(strings.TrimLeft(head, "abcdefghijklmnopqrstuvwxyz"))]
 }
 
-// unseen reports whether a character is invisible.
+// unseen reports whether a character is invisible or changes another one, as combining marks do.
 func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Other_Default_Ignorable_Code_Point) || r < ' ' && breakEnd(string(r)) == 0
 }

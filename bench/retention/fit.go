@@ -330,7 +330,8 @@ func (b *boosting) slopes() {
 	}
 }
 
-// A stump splits a feature before a bin, and has the values to add on both sides.
+// A stump splits the bins of a feature into those below before and the others. The value low is added
+// for the former, and high for the latter; gain is by how much that lowers the loss.
 type stump struct {
 	feature, before int
 	low, high, gain float64

@@ -206,9 +206,9 @@ func (n *names) find(s string, i, end int) token {
 // tagged is the maximum length in bytes of a name that is its own tag.
 const tagged = 5
 
-// tagOf returns the tag of the name s[i:end], the bits above the token in an entry, and the
-// name's hash. The tag of a short name is its bytes and length; that of a longer name is the
-// hash of its length and of its first and last eight bytes.
+// tagOf returns the tag and the hash h of the name s[i:end]. A tag is the part of an entry above the
+// token. The tag of a name of at most tagged bytes is its bytes and length; that of a longer name is
+// part of h, which is the hash of its length and of its first and last eight bytes.
 func tagOf(s string, i, end int) (tag, h uint64) {
 	size := uint64(end - i)
 	var first, last uint64

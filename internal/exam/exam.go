@@ -318,7 +318,8 @@ type Score struct {
 	found, all []int // by question: strings that the window has, and all strings
 }
 
-// A Missed is a string that a window lacks.
+// A Missed is a string that does not count as found in a window, with the id and the type of its
+// question: the window lacks it, or is over its limit.
 type Missed struct {
 	Question string `json:"question"`
 	Type     string `json:"type"`

@@ -2,8 +2,9 @@ package shell
 
 import "strings"
 
-// Replacements parses blocks of a text and its replacement, as the tools apply_diff of Roo Code and
-// replace_in_file of Cline take them, and returns none for another text. The patches have no path.
+// Replacements parses the format in which the tools apply_diff of Roo Code and replace_in_file of
+// Cline take changes: pairs of old and new lines, as below. It returns a patch without a path for
+// each pair, and none for a text that is not in this format.
 //
 //	<<<<<<< SEARCH
 //	old lines

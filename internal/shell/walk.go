@@ -166,7 +166,8 @@ func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 	})
 }
 
-// compound reads a command that contains others.
+// compound reads a command that contains others. The sink to says where their output goes, and whether
+// a status 0 of theirs counts.
 func (w *walker) compound(cmd syntax.Command, to sink) {
 	switch c := cmd.(type) {
 	case *syntax.BinaryCmd:

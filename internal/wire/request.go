@@ -413,7 +413,7 @@ func (q *Request) Summary() int {
 	return at
 }
 
-// compacts reports whether a call asks the model for a summary of the conversation.
+// compacts reports whether a request asks the model for a summary of the conversation.
 func (q *Request) compacts(header Header) bool {
 	if q.Kind != KindCall || len(q.Messages) == 0 {
 		return false

@@ -316,7 +316,8 @@ func (m *Epochs) Done(q *wire.Request, p *Prepared, answer *wire.Answer) {
 	t.sent = append(t.sent, chainOf(q))
 }
 
-// chainOf returns the chain of all messages of a request.
+// chainOf returns the digest over all messages of a request, which is the last message's Chain, or the
+// zero digest if there is none.
 func chainOf(q *wire.Request) (chain digest.Digest) {
 	if n := len(q.Messages); n > 0 {
 		chain = q.Messages[n-1].Chain

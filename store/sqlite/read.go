@@ -461,8 +461,8 @@ const (
 	cellPurged = "purged"
 )
 
-// cell returns the cell in a row, and whether its commitment matches the body. The commitment of a
-// cell with a blob is not checked here. If the row is damaged, the cell may be nil.
+// cell returns the cell in a row, and whether its commitment matches the body, which is true for a
+// cell with a blob: that is checked when the blob is read. If the row is damaged, the cell may be nil.
 func (r *cellRow) cell(id store.CellID) (*store.Cell, bool) {
 	if len(r.commitment) != digest.Size || len(r.salt) != digest.Size {
 		return nil, false

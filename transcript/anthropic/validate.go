@@ -168,7 +168,7 @@ func (c *checker) message(i int) {
 	c.serverTools(i)
 }
 
-// block checks the rules about one block alone.
+// block checks block k of message i by the rules that need no later block.
 func (c *checker) block(i, k int) {
 	m := &c.body.messages[i]
 	b := &m.blocks[k]

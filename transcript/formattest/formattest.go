@@ -149,7 +149,8 @@ func checkWindow(t *rapid.T, from, to transcript.Format, sample []byte) {
 	}
 }
 
-// checkSpans checks that spans are in order and each holds a value, or several of a list.
+// checkSpans checks that the spans do not overlap and are in order, and that each holds one JSON value
+// or several with commas between them.
 func checkSpans(t reporter, enc *transcript.Encoded) {
 	end := 0
 	for _, s := range enc.Spans {

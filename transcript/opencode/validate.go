@@ -54,7 +54,8 @@ var (
 	states  = lazy.Value[map[string]form]{Make: makeStates}
 )
 
-// makeForms returns the required members of messages, by role, and of parts, by kind.
+// makeForms returns the required members of messages, whose keys are the roles, and of parts, whose
+// keys are the types.
 func makeForms() map[string]form {
 	return map[string]form{
 		"user":        {"id": '"', "sessionID": '"', "time.created": '0', "agent": '"', "model.providerID": '"', "model.modelID": '"'},

@@ -260,7 +260,7 @@ func (fl *commitFlags) afterGate(res *carrel.CommitResult) string {
 	case has(assembly.ReasonUnnamed), has(assembly.ReasonSelf):
 		hints = append(hints, "name another evaluator")
 	case has(assembly.ReasonOtherContent), has(assembly.ReasonOtherScope), has(assembly.ReasonOtherPolicy), has(assembly.ReasonExpired):
-		hints = append(hints, "have it evaluated anew")
+		hints = append(hints, "have the evaluator judge it under the current policy, and repeat the command with the new verdict (carrel help gate)")
 	}
 	switch {
 	case res.Outcome != assembly.Hold:

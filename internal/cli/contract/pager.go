@@ -160,6 +160,9 @@ func appendContract(ctx context.Context, now func() time.Time, path string, dry 
 		}
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if fresh && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: make the folder first", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -236,6 +236,9 @@ func budgetHint(err error) string {
 		case e.Paging:
 			return "nothing was paged; carrel messages shows the blocks under rules, and carrel unpin lifts a pin"
 		}
+		if e.Before <= e.Floor {
+			return "nothing was discarded, and nothing needs to be: the window is not above its floor, the setting budget.floor"
+		}
 		return "nothing was discarded; carrel messages shows the blocks that may leave, and carrel discard --auto chooses"
 	}
 	if e, ok := carrel.Floor(err); ok {

@@ -161,7 +161,8 @@ func TestHints(t *testing.T) {
 		{"a budget below the floor", &pager.FloorError{Need: 1234}, "carrel compress --target 1234, or --smallest, or carrel unpin ID for a pinned block"},
 		{"a discard below the floor", &pager.DiscardError{Target: 5, Floor: 4321}, "carrel discard --auto --to 4321"},
 		{"a paging that is refused", &pager.DiscardError{Paging: true}, "nothing was paged; carrel messages shows the blocks under rules, and carrel unpin lifts a pin"},
-		{"a discard that is refused", &pager.DiscardError{}, "nothing was discarded; carrel messages shows the blocks that may leave, and carrel discard --auto chooses"},
+		{"a discard at the floor", &pager.DiscardError{Before: 5, Floor: 5}, "nothing was discarded, and nothing needs to be: the window is not above its floor, the setting budget.floor"},
+		{"a discard that is refused", &pager.DiscardError{Before: 6, Floor: 5}, "nothing was discarded; carrel messages shows the blocks that may leave, and carrel discard --auto chooses"},
 	} {
 		if got := hint(fmt.Errorf("job: %w", tt.err)); got != tt.want {
 			t.Errorf("%s: hint %q, want %q", tt.name, got, tt.want)

@@ -109,9 +109,10 @@ func (k *SegmentsKnown) Keep(m *manifest.Manifest, salts []digest.Salt) {
 	}
 }
 
-// KnownSegments returns the cached segments. If there are none, or if another process has erased
-// cells of the scope since, it returns those of the latest context, provided that this is among the last updates of the scope. The argument version is a
-// version that the scope has reached.
+// KnownSegments returns the segments in the cache. If the cache has none, or if another process has
+// erased cells of the scope since they were cached, it reads the segments of the session's latest
+// context and caches them, or no segments if that context is not among the last updates of the
+// scope. The argument version is a version that the scope has reached.
 func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, version store.Version, session transcript.SessionID, format string) (*SegmentsKnown, error) {
 	key := segmentsOf{scope, session, format}
 	c := &e.Segments

@@ -184,8 +184,8 @@ func uncut(c *pager.Candidate) pager.Form {
 	return pager.Whole
 }
 
-// applyAccount turns the plan of an account into the decisions of plan, makes the stubs, counts
-// their real tokens, and returns the tokens of the window.
+// applyAccount sets the decisions of plan to what made, the plan of an account, keeps. It makes the
+// stubs, counts their real tokens, and returns the tokens of the window.
 func (p *pass) applyAccount(req *pager.Request, plan *pager.Plan, made *account.Plan) token.Count {
 	a := p.account
 	a.holder = -1
