@@ -125,7 +125,7 @@ func (j *judge) acts() (acts []act, last *shell.Command) {
 		if c.Silent() || c.Looks() || asks(c) || rule >= 0 && j.table.rules[rule].Shows {
 			continue
 		}
-		acts = append(acts, act{Command: c, rule: rule, minor: c.Name == "" || text.HasWord(minor, c.Name)})
+		acts = append(acts, act{Command: c, rule: rule, minor: c.Name == "" && !c.Unknown || text.HasWord(minor, c.Name)})
 	}
 	return acts, last
 }
