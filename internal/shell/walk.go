@@ -24,6 +24,7 @@ type walker struct {
 	fatal bool                // a failing command ends the line: set -e
 	pipes bool                // a failing command in a pipe fails the pipe: set -o pipefail
 	ended bool                // the line may have ended before the present command, with status 0
+	back  bool                // the function may have returned before the present command, with status 0
 	out   []Command
 }
 
@@ -38,6 +39,8 @@ type sink struct {
 	shown  bool // their output is in the output of the line
 	piped  bool // their input is the output of another command
 	counts bool // see Command.Counts
+	exits  bool // counts holds only because of set -e, which ignores a failure in a && b
+	lax    bool // set -e has no effect, because the status is tested by && or ||
 }
 
 // spend takes a number of steps from those that are left, and reports whether there were enough.
@@ -53,7 +56,7 @@ func (w *walker) add(c Command) {
 		c.Remote, c.Effects, c.Unknown = true, nil, true
 	}
 	c.Inner, c.Dir = w.inner > 0, w.here.dir
-	c.Counts = c.Counts && !c.Inner && !w.ended
+	c.Counts = c.Counts && !c.Inner && !w.ended && !w.back
 	w.out = append(w.out, c)
 }
 
@@ -67,7 +70,9 @@ func (w *walker) group(r *redirection) {
 func (w *walker) statements(list []*syntax.Stmt, to sink) {
 	for i, s := range list {
 		one := to
-		one.counts = to.counts && (w.fatal || i == len(list)-1)
+		if i < len(list)-1 {
+			one.counts, one.exits = to.counts && w.fatal && !to.lax, true
+		}
 		w.statement(s, one)
 	}
 }
@@ -103,12 +108,12 @@ func (w *walker) statement(s *syntax.Stmt, to sink) {
 }
 
 // aside calls the function f, which reads commands of a subshell. Afterwards it undoes their
-// changes of variables and directory.
+// changes of variables, directory and options, and goes on although they may have ended it.
 func (w *walker) aside(f func()) {
-	here, vars := w.here, w.vars
+	here, vars, fatal, pipes, ended, back := w.here, w.vars, w.fatal, w.pipes, w.ended, w.back
 	w.vars = maps.Clone(vars)
 	f()
-	w.here, w.vars = here, vars
+	w.here, w.vars, w.fatal, w.pipes, w.ended, w.back = here, vars, fatal, pipes, ended, back
 }
 
 // maybe calls the function f, which reads commands that may not run. Afterwards the variables that
@@ -172,21 +177,25 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.BinaryCmd:
 		switch c.Op {
 		case syntax.Pipe, syntax.PipeAll:
-			w.aside(func() { w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes}) })
-			w.aside(func() { w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts}) })
+			w.aside(func() { w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes, lax: to.lax}) })
+			w.aside(func() { w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts, lax: to.lax}) })
 		case syntax.OrStmt: // the second command runs if the first failed
 			first := to
-			first.counts = to.counts && fails(c.Y)
+			first.counts, first.exits, first.lax = to.counts && fails(c.Y), false, true
 			w.statement(c.X, first)
 			here := w.here
 			to.counts = false
 			w.maybe(func() { w.statement(c.Y, to) })
 			w.here = here
 		case syntax.AndStmt:
-			w.statement(c.X, to)
+			to.counts = to.counts && !to.exits
+			first := to
+			first.lax = true
+			w.statement(c.X, first)
 			w.statement(c.Y, to)
 		}
 	case *syntax.Subshell:
+		to.exits = false
 		w.aside(func() { w.statements(c.Stmts, to) })
 	case *syntax.Block:
 		w.statements(c.Stmts, to)
@@ -428,8 +437,10 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		return
 	case c.Name == "set":
 		w.options(c.Args)
-	case (c.Name == "exit" || c.Name == "return") && !failing(c.Args):
+	case c.Name == "exit" && !failing(c.Args):
 		w.ended = true
+	case c.Name == "return" && !failing(c.Args):
+		w.back = true
 	case text.HasWord("read unset printf mapfile readarray getopts source .", c.Name):
 		clear(w.vars) // the command may set any variable
 		w.touch(&c, how.feeds)
@@ -506,7 +517,7 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 	}
 	w.group(&r)
 	w.deep++
-	outer, text := w.vars, w.text
+	outer, text, back := w.vars, w.text, w.back
 	w.vars, w.text = maps.Clone(outer), f.text
 	for i, a := range c.Args {
 		w.set(string(rune('1'+i)), a, c.known[i] && i < 9)
@@ -514,7 +525,7 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 	w.statement(f.body, to)
 	w.agree(outer)
 	w.deep--
-	w.text = text
+	w.text, w.back = text, back
 }
 
 // handed reads a line that command c hands to a shell, such as the argument of bash -c. If the line
@@ -536,15 +547,26 @@ func (w *walker) handed(line string, c Command, plain bool, to sink) {
 		w.add(Command{Effects: c.Effects})
 	}
 	w.deep++
-	text := w.text
+	outer := w.text
 	w.text = line
-	read := func() { w.statements(file.Stmts, to) }
-	if c.Name == "eval" {
-		read()
-	} else {
-		w.aside(read)
+	ended := w.ended
+	switch c.Name {
+	case "eval":
+		w.statements(file.Stmts, to)
+	case "trap":
+		w.aside(func() {
+			w.statements(file.Stmts, to)
+			ended = ended || w.ended && slices.ContainsFunc(c.Args, func(a string) bool { return text.HasWord("EXIT 0 ERR DEBUG RETURN", a) })
+		})
+	default: // a shell of its own
+		to.exits, to.lax = false, false
+		w.aside(func() {
+			w.fatal, w.pipes = false, false
+			w.statements(file.Stmts, to)
+		})
 	}
-	w.text = text
+	w.ended = w.ended || ended
+	w.text = outer
 	w.deep--
 }
 
