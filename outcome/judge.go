@@ -67,7 +67,7 @@ func (j *judge) echo() (counted, asked bool) {
 		j.out.failed = true
 	}
 	if n == 0 {
-		of.Counts = true
+		of.Counts = of.Counts || of.Own
 	}
 	return j.out.known || n == 0, n == 1 && of.Looks()
 }

@@ -85,6 +85,11 @@ type Command struct {
 	// "if a; then b; fi".
 	Counts bool
 
+	// Own is whether a status 0 directly behind the command, as echo $? prints it, implies that
+	// the command ran and had status 0. It is false for the command a in "b || a", "! a", "a &"
+	// and "if b; then a; fi".
+	Own bool
+
 	// Remote is whether the command runs on another machine, whose files do not matter here.
 	Remote bool
 
@@ -192,7 +197,7 @@ func Parse(line string) (*Line, error) {
 	l.Dir, l.Text = lead(line, file)
 	w.text = line
 	w.here.known = true
-	w.statements(file.Stmts, sink{shown: true, counts: true})
+	w.statements(file.Stmts, sink{shown: true, counts: true, own: true})
 	if w.left < 0 {
 		return nil, fmt.Errorf("%w: its loops, functions and brackets expand to more than %d steps", ErrLong, maxSteps)
 	}

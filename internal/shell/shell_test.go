@@ -792,3 +792,21 @@ func TestCounts(t *testing.T) {
 		}
 	}
 }
+
+// Which commands a status directly behind them is about.
+func TestOwn(t *testing.T) {
+	for line, want := range map[string]bool{
+		"a": true, "b; a": true, "b && a": true, "b | a": true, "{ b; a; }": true, "(a)": true, "bash -c 'b; a'": true, "a || exit 1": true, "! a": false, "a &": false, "b || a": false, "a || b": false,
+		"if b; then a; fi": false, "while b; do a; done": false, "for x in 1; do a; done": false, "case x in x) a;; esac": false, "b $(a)": false, "rtk a": false, "b || exit 0; a": false,
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range l.Commands {
+			if c.Name == "a" && c.Own != want {
+				t.Errorf("the status behind a in %q is its own: %t, want %t", line, c.Own, want)
+			}
+		}
+	}
+}

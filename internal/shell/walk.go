@@ -39,9 +39,13 @@ type sink struct {
 	shown  bool // their output is in the output of the line
 	piped  bool // their input is the output of another command
 	counts bool // see Command.Counts
+	own    bool // see Command.Own
 	exits  bool // counts holds only because of set -e, which ignores a failure in a && b
 	lax    bool // set -e has no effect, because the status is tested by && or ||
 }
+
+// never says that no status tells anything about the commands.
+func (s *sink) never() { s.counts, s.own = false, false }
 
 // spend takes a number of steps from those that are left, and reports whether there were enough.
 // This limits the time that a line can take.
@@ -56,7 +60,8 @@ func (w *walker) add(c Command) {
 		c.Remote, c.Effects, c.Unknown = true, nil, true
 	}
 	c.Inner, c.Dir = w.inner > 0, w.here.dir
-	c.Counts = c.Counts && !c.Inner && !w.ended && !w.back
+	sure := !c.Inner && !w.ended && !w.back
+	c.Counts, c.Own = c.Counts && sure, c.Own && sure
 	w.out = append(w.out, c)
 }
 
@@ -87,7 +92,7 @@ func (w *walker) statement(s *syntax.Stmt, to sink) {
 		to.shown = false
 	}
 	if s.Background || s.Negated {
-		to.counts = false
+		to.never()
 	}
 	call, isCall := s.Cmd.(*syntax.CallExpr)
 	switch {
@@ -177,14 +182,21 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.BinaryCmd:
 		switch c.Op {
 		case syntax.Pipe, syntax.PipeAll:
-			w.aside(func() { w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes, lax: to.lax}) })
-			w.aside(func() { w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts, lax: to.lax}) })
+			w.aside(func() {
+				w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes, own: to.own, lax: to.lax})
+			})
+			w.aside(func() {
+				w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts, own: to.own, lax: to.lax})
+			})
 		case syntax.OrStmt: // the second command runs if the first failed
 			first := to
-			first.counts, first.exits, first.lax = to.counts && fails(c.Y), false, true
+			if !fails(c.Y) {
+				first.never()
+			}
+			first.exits, first.lax = false, true
 			w.statement(c.X, first)
 			here := w.here
-			to.counts = false
+			to.never()
 			w.maybe(func() { w.statement(c.Y, to) })
 			w.here = here
 		case syntax.AndStmt:
@@ -200,13 +212,13 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.Block:
 		w.statements(c.Stmts, to)
 	case *syntax.IfClause:
-		to.counts = false
+		to.never()
 		for ; c != nil; c = c.Else {
 			w.statements(c.Cond, to)
 			w.maybe(func() { w.statements(c.Then, to) })
 		}
 	case *syntax.WhileClause:
-		to.counts = false
+		to.never()
 		w.again(slices.Concat(c.Cond, c.Do), func() {
 			w.statements(c.Cond, to)
 			w.statements(c.Do, to)
@@ -214,7 +226,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.ForClause:
 		w.loop(c, to)
 	case *syntax.CaseClause:
-		to.counts = false
+		to.never()
 		w.within(c.Word)
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
@@ -239,7 +251,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 		w.declaration(c, to)
 	case *syntax.TestClause:
 		w.within(c)
-		w.add(Command{Name: "[[", Shown: to.shown, Counts: to.counts})
+		w.add(Command{Name: "[[", Shown: to.shown, Counts: to.counts, Own: to.own})
 	default: // arithmetic
 		w.within(c)
 	}
@@ -247,7 +259,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 
 // declaration reads export, local, readonly and the like.
 func (w *walker) declaration(c *syntax.DeclClause, to sink) {
-	cmd := Command{Name: c.Variant.Value, Shown: to.shown, Counts: to.counts}
+	cmd := Command{Name: c.Variant.Value, Shown: to.shown, Counts: to.counts, Own: to.own}
 	for _, a := range c.Args {
 		w.assign(a)
 		word := w.source(a)
@@ -258,7 +270,7 @@ func (w *walker) declaration(c *syntax.DeclClause, to sink) {
 
 // loop reads a loop; if its words are plain, once per word.
 func (w *walker) loop(c *syntax.ForClause, to sink) {
-	to.counts = false // the status is that of the last round
+	to.never() // the status is that of the last round
 	over, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		w.within(c.Loop)
@@ -402,7 +414,9 @@ func (w *walker) call(c *syntax.CallExpr, r redirection, to sink) {
 // that only run another program, such as timeout 60.
 func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	words, known, how := unwrap(words, known)
-	to.counts = to.counts && !how.hides
+	if how.hides {
+		to.never()
+	}
 	if how.line {
 		w.group(&r)
 		far := w.far
@@ -411,7 +425,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.far = far
 		return
 	}
-	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown, Piped: to.piped, Counts: to.counts}
+	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown, Piped: to.piped, Counts: to.counts, Own: to.own}
 	c.Name = programName(words[0], known[0])
 	if f, ok := w.funcs[c.Name]; ok && known[0] {
 		w.function(c, f, r, to)
@@ -532,7 +546,7 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 // cannot be read, handed appends c itself, as a command with unknown effects. plain says that the
 // text of the line is known.
 func (w *walker) handed(line string, c Command, plain bool, to sink) {
-	c.Shown, c.Counts = to.shown, to.counts
+	c.Shown, c.Counts, c.Own = to.shown, to.counts, to.own
 	file, err := (*syntax.File)(nil), ErrLong
 	if plain && w.deep < maxDeep && w.spend(len(line)/textStep) {
 		file, err = parse(line)
