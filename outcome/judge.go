@@ -161,17 +161,11 @@ func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 
 // proven reports whether it is known that every command on the command line succeeded.
 func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
-	whole := j.whole()
-	passed := func(rule int) bool {
-		return whole && slices.ContainsFunc(runs, func(r *run) bool { return r.rule == rule && r.passed() })
-	}
-	some := whole && slices.ContainsFunc(runs, func(r *run) bool { return r.passed() })
-	empty := j.empty()
+	whole, empty := j.whole(), j.empty()
 	known := 0
 	for _, a := range acts {
 		switch {
-		case zero && a.Counts, passed(a.rule):
-		case some && j.runs(a):
+		case zero && a.Counts, whole && j.reported(a, acts, runs, zero):
 		case empty && (a.minor || a.rule >= 0 && j.table.rules[a.rule].Quiet || j.runs(a) && len(j.out.lines) > 0):
 		case a.minor:
 			continue
@@ -181,6 +175,24 @@ func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 		known++
 	}
 	return known > 0
+}
+
+// reported reports whether the lines about passes prove that act a succeeded. A line proves one
+// act only, so there must be as many as acts of the rule whose status is not known. For an act
+// that runs other programs the lines of programs that the command line does not name are taken.
+func (j *judge) reported(a act, acts []act, runs []*run, zero bool) bool {
+	lines, open := 0, 0
+	for _, r := range runs {
+		if r.passed() && (r.rule == a.rule || j.runs(a) && !r.named) {
+			lines += max(1, r.many)
+		}
+	}
+	for _, b := range acts {
+		if (b.rule == a.rule || j.runs(a) && j.runs(b)) && !(zero && b.Counts) {
+			open++
+		}
+	}
+	return lines > 0 && lines >= open && !a.Again
 }
 
 // empty reports whether the command line printed nothing, although nothing hid its output.

@@ -90,6 +90,10 @@ type Command struct {
 	// and "if b; then a; fi".
 	Own bool
 
+	// Always is whether the command runs whatever status the others have. Again is whether it
+	// may run several times, because it is in a loop over words that are not known.
+	Always, Again bool
+
 	// Remote is whether the command runs on another machine, whose files do not matter here.
 	Remote bool
 
@@ -197,7 +201,7 @@ func Parse(line string) (*Line, error) {
 	l.Dir, l.Text = lead(line, file)
 	w.text = line
 	w.here.known = true
-	w.statements(file.Stmts, sink{shown: true, counts: true, own: true})
+	w.statements(file.Stmts, sink{shown: true, counts: true, own: true, always: true})
 	if w.left < 0 {
 		return nil, fmt.Errorf("%w: its loops, functions and brackets expand to more than %d steps", ErrLong, maxSteps)
 	}

@@ -810,3 +810,30 @@ func TestOwn(t *testing.T) {
 		}
 	}
 }
+
+// Which commands run whatever the others do (!), and which may run several times (*).
+func TestAlwaysAndAgain(t *testing.T) {
+	for line, want := range map[string]string{
+		"a; b": "a! b!", "a && b": "a! b", "a || b": "a! b", "if a; then b; fi": "a b", "set -e; a": "set a", "(a; b) | c": "a! b! c!", "a $(b)": "b a!", "exit 0; a": "exit a", "bash -c 'a; b'": "a! b!",
+		"for x in 1 2; do a; done": "a a", "for x in *; do a; done; b": "a* b!", "while a; do b; done": "a* b*", "for x in *; do for y in 1; do a; done; b; done": "a* b*",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range l.Commands {
+			name := c.Name
+			if c.Always {
+				name += "!"
+			}
+			if c.Again {
+				name += "*"
+			}
+			got = append(got, name)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%q runs %s, want %s", line, got, want)
+		}
+	}
+}

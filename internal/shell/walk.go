@@ -23,6 +23,7 @@ type walker struct {
 	inner int                 // number of enclosing words
 	fatal bool                // a failing command ends the line: set -e
 	pipes bool                // a failing command in a pipe fails the pipe: set -o pipefail
+	loops int                 // number of enclosing loops over words that are not known
 	ended bool                // the line may have ended before the present command, with status 0
 	back  bool                // the function may have returned before the present command, with status 0
 	out   []Command
@@ -40,12 +41,13 @@ type sink struct {
 	piped  bool // their input is the output of another command
 	counts bool // see Command.Counts
 	own    bool // see Command.Own
+	always bool // see Command.Always
 	exits  bool // counts holds only because of set -e, which ignores a failure in a && b
 	lax    bool // set -e has no effect, because the status is tested by && or ||
 }
 
-// never says that no status tells anything about the commands.
-func (s *sink) never() { s.counts, s.own = false, false }
+// never says that no status tells anything about the commands, which may not run.
+func (s *sink) never() { s.counts, s.own, s.always = false, false, false }
 
 // spend takes a number of steps from those that are left, and reports whether there were enough.
 // This limits the time that a line can take.
@@ -61,7 +63,8 @@ func (w *walker) add(c Command) {
 	}
 	c.Inner, c.Dir = w.inner > 0, w.here.dir
 	sure := !c.Inner && !w.ended && !w.back
-	c.Counts, c.Own = c.Counts && sure, c.Own && sure
+	c.Counts, c.Own, c.Always = c.Counts && sure, c.Own && sure, c.Always && sure && !w.fatal
+	c.Again = w.loops > 0
 	w.out = append(w.out, c)
 }
 
@@ -172,7 +175,9 @@ func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 				return true
 			})
 		}
+		w.loops++
 		f()
+		w.loops--
 	})
 }
 
@@ -183,17 +188,15 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 		switch c.Op {
 		case syntax.Pipe, syntax.PipeAll:
 			w.aside(func() {
-				w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes, own: to.own, lax: to.lax})
+				w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes, own: to.own, always: to.always, lax: to.lax})
 			})
 			w.aside(func() {
-				w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts, own: to.own, lax: to.lax})
+				w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts, own: to.own, always: to.always, lax: to.lax})
 			})
 		case syntax.OrStmt: // the second command runs if the first failed
 			first := to
-			if !fails(c.Y) {
-				first.never()
-			}
-			first.exits, first.lax = false, true
+			only := fails(c.Y)
+			first.counts, first.own, first.exits, first.lax = to.counts && only, to.own && only, false, true
 			w.statement(c.X, first)
 			here := w.here
 			to.never()
@@ -204,6 +207,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 			first := to
 			first.lax = true
 			w.statement(c.X, first)
+			to.always = false
 			w.statement(c.Y, to)
 		}
 	case *syntax.Subshell:
@@ -251,7 +255,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 		w.declaration(c, to)
 	case *syntax.TestClause:
 		w.within(c)
-		w.add(Command{Name: "[[", Shown: to.shown, Counts: to.counts, Own: to.own})
+		w.add(Command{Name: "[[", Shown: to.shown, Counts: to.counts, Own: to.own, Always: to.always})
 	default: // arithmetic
 		w.within(c)
 	}
@@ -259,7 +263,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 
 // declaration reads export, local, readonly and the like.
 func (w *walker) declaration(c *syntax.DeclClause, to sink) {
-	cmd := Command{Name: c.Variant.Value, Shown: to.shown, Counts: to.counts, Own: to.own}
+	cmd := Command{Name: c.Variant.Value, Shown: to.shown, Counts: to.counts, Own: to.own, Always: to.always}
 	for _, a := range c.Args {
 		w.assign(a)
 		word := w.source(a)
@@ -425,7 +429,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.far = far
 		return
 	}
-	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown, Piped: to.piped, Counts: to.counts, Own: to.own}
+	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown, Piped: to.piped, Counts: to.counts, Own: to.own, Always: to.always}
 	c.Name = programName(words[0], known[0])
 	if f, ok := w.funcs[c.Name]; ok && known[0] {
 		w.function(c, f, r, to)
@@ -546,7 +550,7 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 // cannot be read, handed appends c itself, as a command with unknown effects. plain says that the
 // text of the line is known.
 func (w *walker) handed(line string, c Command, plain bool, to sink) {
-	c.Shown, c.Counts, c.Own = to.shown, to.counts, to.own
+	c.Shown, c.Counts, c.Own, c.Always = to.shown, to.counts, to.own, to.always
 	file, err := (*syntax.File)(nil), ErrLong
 	if plain && w.deep < maxDeep && w.spend(len(line)/textStep) {
 		file, err = parse(line)
