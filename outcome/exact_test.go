@@ -103,7 +103,7 @@ func TestLinesAsTheyAreRead(t *testing.T) {
 			t.Errorf("%.40q is read as %.40q, want %.40q", s, got, want)
 		}
 	}
-	for s, want := range map[string]string{"n 3": "3", "n -3": "-3", "n 3.": "3", "n 3]": "3", "n 3 x": "3", "n 3)": "3", "n 3(": "3", "n 3x": "none", "n 3:": "none", "n x": "none", "n ": "none", "n -": "none", "m 3": "none", "n 123456789": "123456789", "n 1234567890": "none", "n 0": "0"} {
+	for s, want := range map[string]string{"n 3": "3", "n -3": "-3", "n 3.": "3", "n 3]": "3", "n 3 x": "none", "n 3 (x)": "3", "n 3)": "3", "n 3(": "3", "n 3x": "none", "n 3:": "none", "n x": "none", "n ": "none", "n -": "none", "m 3": "none", "n 123456789": "123456789", "n 1234567890": "none", "n 0": "0"} {
 		got := "none"
 		if n, ok := number(s, "n "); ok {
 			got = fmt.Sprint(n)
@@ -257,6 +257,12 @@ func TestWhatClientsPutAround(t *testing.T) {
 		{"x\n<exited with exit code 0>", "x|0 true false"},
 		{"x\nShell cwd was reset to /", "x|0 false false"},
 		{"x\nExit Code: 4", "x|4 true false"},
+		{"x\nExit Code: 0\nExit Code: 4", "x|Exit Code: 0|4 true false"},
+		{"x\nExit Code: 0\nExit Code: 4\nProcess Group PGID: 7", "x|Exit Code: 0|4 true false"},
+		{"x\nError: (none)\nExit Code: 4\nSignal: (none)", "x|4 true false"},
+		{"x\n[The command completed with exit code 0.]\n[The command completed with exit code 2.]", "x|[The command completed with exit code 0.]|2 true false"},
+		{"Exit code: 1\nx", "Exit code: 1|x|0 false false"},
+		{"Exit code 1 is of no use\nx", "Exit code 1 is of no use|x|0 false false"},
 		{"Output: x\nProcess Group PGID: 7", "x|0 true false"},
 		{"x\nSignal: 9\nProcess Group PGID: 7", "x|0 false false"},
 		{"Process Group PGID: 7", "|0 true false"},

@@ -315,7 +315,8 @@ func (j *judge) echoed() (status int, ok bool, of *shell.Command) {
 		before = strings.Join(strings.Fields(strings.Trim(before, `"'`)), " ")
 		for _, l := range slices.Backward(j.out.lines) {
 			rest, is := strings.CutPrefix(l.text, before)
-			if n, isNumber := number(strings.TrimSpace(rest), ""); is && isNumber {
+			rest, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
+			if n, isNumber := number(rest, ""); is && isNumber {
 				at := i - 1
 				for first && at > 0 && cs[at].Piped {
 					at--

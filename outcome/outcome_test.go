@@ -93,6 +93,11 @@ func TestShell(t *testing.T) {
 		{"tests of a program that only the shell knows, in a pipe", "$PY -m pytest | tail -5", ok, "3 failed, 2 passed in 1.2s", Failed, "3 failed, 2 passed in 1.2s"},
 		{"a status that the line prints", "./lamp --off 2>&1; echo \"exit: $?\"", ok, "Error: no such flag\nexit: 2", Failed, "Error: no such flag"},
 		{"a status 0 that the line prints", "./lamp --off; echo \"exit=$?\"", ok, "exit=0", Passed, ""},
+		{"a file that ends like the report of another client", "cat gemini.log", ok, "hello\nExit Code: 1", Unknown, ""},
+		{"an answer that is printed like the report of another client", "grep foo x; echo \"Exit Code: $?\"", ok, "Exit Code: 1", Unknown, ""},
+		{"a script that begins like another client", "./report.sh", ok, "Exit code: 1\nall fine", Passed, ""},
+		{"a file that begins like a failed call", "cat doc/exit.txt", ok, "Exit code 1 is returned when no line matched.\nlit", Unknown, ""},
+		{"a folder that the client goes back to", "./lamp", no, "Exit code 1\noff\nShell cwd was reset to /w", Failed, "off"},
 		{"one of two rounds passes", "for d in a b; do (cd $d && npm test); done", ok, "Tests: 3 passed, 3 total\nsh: jest: command not found", Unknown, "Tests: 3 passed, 3 total"},
 		{"one of some rounds passes", "for d in */; do (cd $d && npm test); done", ok, "Tests: 3 passed, 3 total\nsh: jest: command not found", Unknown, "Tests: 3 passed, 3 total"},
 		{"one of two tests passes", "(npm test; npm run lint) | cat", ok, "Tests: 3 passed, 3 total\nsomething odd", Unknown, "Tests: 3 passed, 3 total"},
@@ -220,6 +225,7 @@ func TestClients(t *testing.T) {
 		{"Gemini 0.61, a file that was made", call("write_file", map[string]any{"file_path": "b.txt", "content": "hello\n"}), false, "Successfully created and wrote to new file: /srv/pool/b.txt. Here is the updated code:\nhello\n", Passed, ""},
 		{"Gemini 0.61, a file that was changed", call("replace", map[string]any{"file_path": "b.txt", "old_string": "world", "new_string": "moon"}), false, "Successfully modified file: /srv/pool/b.txt (1 replacements). Here is the updated code:\nhello\nmoon\n", Passed, ""},
 		{"Gemini 0.61, a file that is not there", call("read_file", map[string]any{"file_path": "missing.txt"}), true, "File not found: /srv/pool/missing.txt", Failed, "File not found: /srv/pool/missing.txt"},
+		{"Gemini 0.61, what the program says of a status", run("run_shell_command"), false, "Output: hi\nExit Code: 0\nExit Code: 1\nProcess Group PGID: 9", Failed, "hi"},
 		{"OpenHands", run("execute_bash"), false, "on\n[The command completed with exit code 0.]", Passed, ""},
 		{"Codex, with a status in front", run("shell_command"), false, "Exit code: 2\nWall time: 0.1 seconds\nOutput:\nError: off", Failed, "Error: off"},
 		{"Cursor", run("run_terminal_cmd"), false, "Exit code: 0\n\nCommand output:\n\non", Passed, ""},
@@ -316,6 +322,16 @@ func TestTools(t *testing.T) {
 				t.Errorf("%s: %q:\n got %q, %q\nwant %q, %q", tt.tool, tt.printed, o.Verdict, o.Text, tt.verdict, tt.text)
 			}
 		})
+	}
+}
+
+// Only a client that says so has turned a call down.
+func TestRefused(t *testing.T) {
+	for _, failed := range []bool{false, true} {
+		o := Builtin().Of(bash("cat notes.txt"), result("[Request interrupted by user for tool use]\nlit", failed))
+		if o.Refused != failed {
+			t.Errorf("with the error flag %t, the call is turned down: %t", failed, o.Refused)
+		}
 	}
 }
 

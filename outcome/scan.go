@@ -77,7 +77,7 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 		runs[i] = &run{rule: r, named: named, items: make([][]line, len(j.table.rules[r].items))}
 	}
 	echoed := j.echoes()
-	j.each(runs, func(r *run, rule *rule, l line) bool { return !slices.Contains(echoed, l.text) && r.take(rule, l) })
+	j.each(runs, func(r *run, rule *rule, l line) bool { return !echoed[l.text] && r.take(rule, l) })
 	for _, r := range runs { // if a program passed with status 0, its other lines are about something else
 		if r.named && len(r.passes) > 0 && j.out.known && j.out.status == 0 && counts(acts, r.rule) {
 			r.fails = nil
@@ -88,11 +88,11 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 }
 
 // echoes returns the lines that the command line prints with echo, whatever its other commands do.
-func (j *judge) echoes() []string {
-	var lines []string
+func (j *judge) echoes() map[string]bool {
+	lines := make(map[string]bool)
 	for _, c := range j.line.Commands {
 		if c.Always && text.HasWord("echo printf", c.Name) {
-			lines = append(lines, plain(strings.TrimSuffix(strings.Join(c.Args, " "), `\n`)))
+			lines[plain(strings.TrimSuffix(strings.Join(c.Args, " "), `\n`))] = true
 		}
 	}
 	return lines
