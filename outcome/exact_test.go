@@ -45,7 +45,7 @@ func TestWhatGitSays(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"Switched to branch 'x'": "x", "Switched to a new branch 'x'": "x", "Already on 'x'": "x", "Switched to branch 'x": "", "## x...origin/x [ahead 1]": "x", "## x": "x", "## HEAD (no branch)": "", "## No commits yet on x": "", "On branch x": "x", "On branch x y": "", "on branch x": "", "# x": "",
+		"Switched to branch 'x'": "x", "Switched to a new branch 'x'": "x", "Already on 'x'": "x", "Switched to branch 'x": "", "## x...origin/x [ahead 1]": "x", "## x": "x", "## Getting started": "", "## x [gone]": "x", "## HEAD (no branch)": "", "## No commits yet on x": "", "On branch x": "x", "On branch x y": "", "on branch x": "", "# x": "",
 	} {
 		if b, ok := branchOf(s, true); ok != (want != "") || ok && b != want {
 			t.Errorf("%q is on the branch %q, %v, want %q", s, b, ok, want)
@@ -68,6 +68,18 @@ func TestWhatGitSays(t *testing.T) {
 		{"git status -sb", "## x...y", " x false"},
 		{"git checkout x", "Switched to branch 'x'", " x false"},
 		{"git checkout x", "## y", "  false"},
+		{"git status --short && cat NEWS.md", "## Unreleased", "  false"},
+		{"git status -sb; head -20 README.md", "## main\n## Installation", " main false"},
+		{"git status --short --branch", "## main", " main false"},
+		{"head -20 README.md; git status -sb", "## Installation\n## main", "  false"},
+		{"cd x && git status -sb", "## main", " main false"},
+		{"git fetch && git push", "From h:x\n1a2b3c4..5d6e7f8 main -> origin/main\nTo h:x\n! [rejected] main -> main (fetch first)", "  false"},
+		{"git fetch && git push", "From h:x\n1a2b3c4..5d6e7f8 main -> origin/main\nTo h:x\n1a2b3c4..5d6e7f8 main -> main", "  true"},
+		{"git pull; git push", "1a2b3c4..5d6e7f8 main -> origin/main\nfatal: could not read Username", "  false"},
+		{"git pull; git push", "Already up to date.\nEverything up-to-date", "  true"},
+		{"git push | tail -1", "1a2b3c4..5d6e7f8 main -> main", "  true"},
+		{"git commit -m x && git push --dry-run", "[main 1a2b3c4] x", "1a2b3c4 main false"},
+		{"git commit --dry-run", "On branch main", " main false"},
 		{"git log", "Switched to branch 'x'", "  false"},
 		{"git push && git push -n", "Everything up-to-date", "  true"},
 		{"git push -n; git push", "Everything up-to-date", "  true"},
