@@ -154,22 +154,26 @@ const (
 // maxDeep is the maximum depth of lines within lines and of function calls.
 const maxDeep = 8
 
-// maxBrackets is the maximum nesting of brackets. The parser's time grows with the square of
-// the nesting.
+// maxBrackets is the maximum nesting of brackets of one kind. The parser's time grows with the
+// square of the nesting.
 const maxBrackets = 1000
 
 // nested reports whether brackets are nested more deeply than maxBrackets.
 func nested(line string) bool {
-	depth := 0
-	for i := 0; i < len(line) && depth <= maxBrackets; i++ {
+	round, curly := 0, 0
+	for i := 0; i < len(line) && round <= maxBrackets && curly <= maxBrackets; i++ {
 		switch line[i] {
 		case '(':
-			depth++
+			round++
 		case ')':
-			depth = max(0, depth-1)
+			round = max(0, round-1)
+		case '{':
+			curly++
+		case '}':
+			curly = max(0, curly-1)
 		}
 	}
-	return depth > maxBrackets
+	return round > maxBrackets || curly > maxBrackets
 }
 
 // Parse parses a command line. The error is [ErrLong], or names the position where the line is

@@ -444,6 +444,10 @@ func TestBoundsOfALine(t *testing.T) {
 		"1001 brackets beside another": {strings.Repeat("(:);", 1001) + "rm a", strings.Repeat(": ; ", 1001) + "rm: delete a"},
 		"a directory of 4096 bytes":    {"cd " + strings.Repeat("a", 4096) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete " + strings.Repeat("a", 4096) + "/c"},
 		"a directory of 4097 bytes":    {"cd " + strings.Repeat("a", 4097) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete ?"},
+		"many braces of one word":      {"rm " + strings.Repeat("{a}", 16_000) + "/x", "rm: delete " + strings.Repeat("{a}", 16_000) + "/x"},
+		"64 braces in one another":     {"rm " + strings.Repeat("{", 64), "rm: delete " + strings.Repeat("{", 64)},
+		"65 braces in one another":     {"rm x " + strings.Repeat("{", 65), "rm: delete x, delete ?"},
+		"many words of many parts":     {"rm " + strings.Repeat("{a,b}", 6) + strings.Repeat("{a}", 16_000), "rm: delete ?"},
 		"the longest line":             {": " + strings.Repeat("a", MaxLine-2), ":"},
 	} {
 		if got := describe(tt.line); got != tt.want {
@@ -507,6 +511,8 @@ func TestLongLines(t *testing.T) {
 		"a long word in loops":            loops(4, "echo "+strings.Repeat("a", 10_000)),
 		"a long line in loops":            loops(4, "eval '"+strings.Repeat("x=1;", 10_000)+"'"),
 		"functions that call themselves":  "f() { " + strings.Repeat("f; ", 100) + "}; f",
+		"braces in braces":                "echo " + strings.Repeat("{a,", 8000),
+		"braces":                          "echo " + strings.Repeat("{", 4000),
 		"brackets in brackets":            strings.Repeat("(", 5000) + "ls" + strings.Repeat(")", 5000),
 	} {
 		if l, err := Parse(line); !errors.Is(err, ErrLong) {
