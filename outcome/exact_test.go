@@ -373,7 +373,7 @@ func TestStatusThatALinePrints(t *testing.T) {
 		lines int
 		want  bool
 	}{
-		{"make", 99, true}, {"make | head", 9, true}, {"make | head", 10, false}, {"make | head -3", 2, true}, {"make | head -3", 3, false}, {"make | tail", 99, true}, {"make | grep x", 1, false}, {"make | grep -i fail", 1, true}, {"make | grep -v x", 1, true}, {"make | grep --invert x", 1, false}, {"make | wc -l", 1, false}, {"head x", 99, true},
+		{"make", 99, true}, {"make | head", 9, true}, {"make | head", 10, false}, {"make | head -3", 2, true}, {"make | head -3", 3, false}, {"make | tail", 99, true}, {"make | grep x", 1, false}, {"make | grep -i fail", 1, true}, {"make | grep -v x", 1, true}, {"make | grep -v FAIL", 1, false}, {"make | grep -iv error", 1, false}, {"make | fgrep ok", 1, false}, {"make | ggrep ok", 1, false}, {"make | ag -v x", 1, true}, {"make | gawk /ok/", 1, false}, {"make | perl -ne print", 1, false}, {"make | grep --invert x", 1, false}, {"make | wc -l", 1, false}, {"head x", 99, true},
 	} {
 		j := &judge{line: parse(t, tt.line), out: output{number: tt.lines}}
 		if got := j.whole(); got != tt.want {

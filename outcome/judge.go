@@ -246,18 +246,31 @@ func (j *judge) whole() bool {
 			if j.out.number >= headed(c.Args) {
 				return false
 			}
-		case "grep", "egrep", "rg":
-			if !slices.ContainsFunc(c.Args, func(a string) bool {
-				low := strings.ToLower(a)
-				return strings.Contains(low, "fail") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "v")
-			}) {
+		case "grep", "egrep", "fgrep", "zgrep", "ggrep", "rg", "ripgrep", "ag", "ack":
+			if !leaves(c.Args) {
 				return false
 			}
-		case "sed", "awk", "cut", "jq", "wc", "sort", "uniq", "xargs":
+		case "sed", "gsed", "awk", "gawk", "mawk", "nawk", "perl", "cut", "jq", "gojq", "wc", "sort", "gsort", "uniq", "xargs", "findstr":
 			return false
 		}
 	}
 	return true
+}
+
+// leaves reports whether grep with these arguments leaves the lines about failures: it selects them,
+// or removes others.
+func leaves(args []string) bool {
+	inverts, fails, errs := false, false, false
+	for _, a := range args {
+		inverts = inverts || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "v")
+		low := strings.ToLower(a)
+		fails = fails || strings.Contains(low, "fail")
+		errs = errs || strings.Contains(low, "error")
+	}
+	if inverts {
+		return !fails && !errs
+	}
+	return fails
 }
 
 // headed returns the number of lines that head shows.
