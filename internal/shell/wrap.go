@@ -162,15 +162,25 @@ func shellLine(args []string, known []bool) (line string, plain, ok bool) {
 		switch {
 		case len(a) < 2 || a[0] != '-' && a[0] != '+':
 			return "", false, false // the arguments name a script file
-		case a == "-o" || a == "+o" || a == "-O" || a == "--rcfile" || a == "--init-file":
-			i++
-		case a[1] != '-' && a[0] == '-' && strings.Contains(a, "c"):
-			if i+1 < len(args) {
+		case a[0] == '-' && a[1] != '-' && strings.Contains(a, "c"):
+			if i += taken(a); i+1 < len(args) {
 				return args[i+1], known[i+1], true
 			}
+		default:
+			i += taken(a)
 		}
 	}
 	return "", false, false
+}
+
+// taken returns the number of words that an option of a shell takes as its value. Letters may be
+// joined: -euo pipefail.
+func taken(option string) int {
+	long := strings.HasPrefix(option, "--")
+	if option == "--rcfile" || option == "--init-file" || !long && (strings.HasSuffix(option, "o") || strings.HasSuffix(option, "O")) {
+		return 1
+	}
+	return 0
 }
 
 // lineOf returns the line that command c, a shell or eval, runs: from its arguments or its input.
@@ -182,13 +192,12 @@ func (w *walker) lineOf(c *Command) (line string, plain, ok bool) {
 	if line, plain, ok = shellLine(c.Args, c.known); ok {
 		return line, plain, true
 	}
-	for _, a := range c.Args { // a script file
-		if len(a) < 2 || a[0] != '-' {
+	for i := 0; i < len(c.Args) && c.Args[i] != "-s"; i++ {
+		a := c.Args[i]
+		if len(a) < 2 || a[0] != '-' && a[0] != '+' { // a script file
 			return "", false, false
 		}
-		if a == "-s" {
-			break
-		}
+		i += taken(a)
 	}
 	return c.Input, true, c.Fed
 }
