@@ -153,6 +153,21 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// A here-document without an end line ends with the line.
+func TestInput(t *testing.T) {
+	for line, want := range map[string]string{
+		"cat > a.txt <<EOF\nhello\nworld": "hello\nworld\n", "cat <<EOF\nhello\n": "hello\n", "cat <<EOF\n": "", "cat <<EOF\nEO": "EO\n", "cat <<EOF\nhello\nEOF": "hello\n", "bash -c 'cat <<EOF\nhello'": "hello\n",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := l.Commands[0]; c.Input != want || !c.Fed {
+			t.Errorf("%q feeds %t %q, want %q", line, c.Fed, c.Input, want)
+		}
+	}
+}
+
 // Where a command reads from and prints to, and where it runs: fed by the line, piped from
 // another, shown in the output, inner to a word, remote.
 func TestWhereCommandsRun(t *testing.T) {

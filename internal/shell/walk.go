@@ -385,6 +385,9 @@ func body(text, end string) string {
 	if strings.TrimLeft(text[i:], "\t") == end {
 		return text[:i]
 	}
+	if text != "" && text[len(text)-1] != '\n' { // it ends with the line, and Bash completes it
+		text += "\n"
+	}
 	return text
 }
 

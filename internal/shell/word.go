@@ -111,10 +111,11 @@ func (w *walker) word(word *syntax.Word) (text string, known bool) {
 	return b.String(), true
 }
 
-// source returns the text of a node in the line.
+// source returns the text of a node in the line. A here-document without an end line ends with the
+// line.
 func (w *walker) source(n syntax.Node) string {
-	from, to := int(n.Pos().Offset()), int(n.End().Offset())
-	if from > to || to > len(w.text) {
+	from, to := int(n.Pos().Offset()), min(int(n.End().Offset()), len(w.text))
+	if from > to {
 		return ""
 	}
 	return w.text[from:to]
