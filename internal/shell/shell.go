@@ -36,13 +36,13 @@ import (
 
 // A Line is a parsed command line.
 type Line struct {
-	// Text is the line without its leading comments and changes of directory. If the
+	// Text is the line without its leading comments and changes to a directory that is known. If the
 	// line only hands another line to a shell (bash -lc "…"), Text is that of the other
 	// line.
 	Text string
 
 	// Dir is the directory after the changes before Text, as in [Effect.Path].
-	// It is empty if there are none, or if the directory is not known.
+	// It is empty if there are none.
 	Dir string
 
 	// Commands are the commands that the line runs, in the order in which they begin;
@@ -273,19 +273,24 @@ func passedLine(file *syntax.File) (string, bool) {
 	return line, ok
 }
 
-// lead returns the directory to which a line first changes, and the rest of the line.
+// lead returns the directory to which a line first changes, and the rest of the line. The rest
+// begins with the changes after which the directory is not known.
 func lead(line string, file *syntax.File) (dir, rest string) {
 	parts := sequence(nil, file.Stmts)
-	place := location{known: true}
-	for i, p := range parts {
-		to, known, ok := changesTo(p.stmt)
-		if ok && !p.either && i+1 < len(parts) {
-			place.enter(to, known)
-			continue
-		}
-		return place.dir, strings.TrimSpace(line[p.stmt.Pos().Offset():])
+	if len(parts) == 0 {
+		return "", ""
 	}
-	return "", ""
+	place, begin := location{known: true}, 0
+	for i, p := range parts[:len(parts)-1] {
+		to, known, ok := changesTo(p.stmt)
+		if !ok || p.either {
+			break
+		}
+		if place.enter(to, known); place.known {
+			dir, begin = place.dir, i+1
+		}
+	}
+	return dir, strings.TrimSpace(line[parts[begin].stmt.Pos().Offset():])
 }
 
 // A part is a statement of a list joined by && and ||.
@@ -294,11 +299,11 @@ type part struct {
 	either bool // an || follows
 }
 
-// sequence appends the parts of statements to list.
+// sequence appends the parts of statements to list. A list that runs in the background is one part.
 func sequence(list []part, stmts []*syntax.Stmt) []part {
 	for _, s := range stmts {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
-		if !ok || b.Op != syntax.AndStmt && b.Op != syntax.OrStmt {
+		if !ok || s.Background || b.Op != syntax.AndStmt && b.Op != syntax.OrStmt {
 			list = append(list, part{stmt: s})
 			continue
 		}
