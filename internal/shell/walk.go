@@ -161,6 +161,8 @@ func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 					}
 				case *syntax.WordIter:
 					delete(w.vars, n.Name.Value)
+				case syntax.ArithmExpr, *syntax.LetClause:
+					w.computes(n)
 				case *syntax.CallExpr:
 					if len(n.Args) == 0 {
 						break
@@ -168,6 +170,8 @@ func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 					switch n.Args[0].Lit() {
 					case "cd", "pushd", "popd", "builtin", "command":
 						w.here = location{}
+					case "shift", "set":
+						w.positional()
 					case "read", "eval", "source", ".", "printf", "mapfile", "readarray", "getopts":
 						clear(w.vars)
 					}
@@ -307,6 +311,9 @@ func (w *walker) assign(a *syntax.Assign) {
 		}
 		return
 	}
+	if a.Index != nil {
+		w.within(a.Index)
+	}
 	value, known := w.expand(a.Value)
 	w.set(a.Name.Value, value, known && !a.Append && a.Index == nil)
 }
@@ -328,6 +335,35 @@ func (w *walker) set(name, value string, known bool) {
 		w.vars = make(map[string]string)
 	}
 	w.vars[name] = value
+}
+
+// positional forgets the arguments of the line or the function: $1 and the others.
+func (w *walker) positional() {
+	for c := '1'; c <= '9'; c++ {
+		delete(w.vars, string(c))
+	}
+}
+
+// computes forgets the variables that a node sets by arithmetic: x++, x = 1, let.
+func (w *walker) computes(n syntax.Node) {
+	var to syntax.ArithmExpr
+	switch n := n.(type) {
+	case *syntax.LetClause:
+		clear(w.vars) // its words may be quoted
+	case *syntax.UnaryArithm:
+		if n.Op == syntax.Inc || n.Op == syntax.Dec {
+			to = n.X
+		}
+	case *syntax.BinaryArithm:
+		if op := n.Op.String(); strings.HasSuffix(op, "=") && !text.HasWord("== != <= >=", op) {
+			to = n.X
+		}
+	}
+	if word, ok := to.(*syntax.Word); ok {
+		if delete(w.vars, word.Lit()); word.Lit() == "" {
+			clear(w.vars)
+		}
+	}
 }
 
 // A redirection is the combined effect of a statement's redirections.
@@ -458,6 +494,11 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		return
 	case c.Name == "set":
 		w.options(c.Args)
+		if slices.Contains(c.Args, "--") {
+			w.positional()
+		}
+	case c.Name == "shift":
+		w.positional()
 	case c.Name == "exit" && !failing(c.Args):
 		w.ended = true
 	case c.Name == "return" && !failing(c.Args):
@@ -540,6 +581,7 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 	w.deep++
 	outer, text, back := w.vars, w.text, w.back
 	w.vars, w.text = maps.Clone(outer), f.text
+	w.positional()
 	for i, a := range c.Args {
 		w.set(string(rune('1'+i)), a, c.known[i] && i < 9)
 	}
@@ -603,6 +645,12 @@ func (w *walker) within(n syntax.Node) {
 		case *syntax.ProcSubst:
 			w.aside(func() { w.statements(n.Stmts, sink{}) })
 			return false
+		case *syntax.ParamExp:
+			if n.Exp != nil && n.Param != nil { // perhaps ${x:=y}
+				delete(w.vars, n.Param.Value)
+			}
+		case syntax.ArithmExpr, *syntax.LetClause:
+			w.computes(n)
 		}
 		return true
 	})
