@@ -443,30 +443,32 @@ func (w *walker) patches(c *Command, text string) bool {
 
 // found records the effects of find: deletions, written files and the programs that it runs.
 func (w *walker) found(c *Command, to sink) {
-	i := slices.IndexFunc(c.Args, func(a string) bool {
-		return a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir"
-	})
-	for k, a := range c.Args {
-		switch {
+	for k := 0; k < len(c.Args); k++ {
+		switch a := c.Args[k]; {
 		case a == "-delete":
 			c.Effects = append(c.Effects, Effect{Act: Delete})
 		case strings.HasPrefix(a, "-fprint") && k+1 < len(c.Args), a == "-fls" && k+1 < len(c.Args):
 			w.file(c, Write, c.Args[k+1], c.known[k+1])
+		case a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir":
+			var words []string
+			var known []bool
+			for k++; k < len(c.Args) && c.Args[k] != ";" && c.Args[k] != "+"; k++ {
+				words, known = append(words, c.Args[k]), append(known, c.known[k] && !strings.Contains(c.Args[k], "{}"))
+			}
+			w.executed(c, words, known, to)
 		}
 	}
-	if i < 0 {
-		return
-	}
-	var words []string
-	var known []bool
-	for k := i + 1; k < len(c.Args) && c.Args[k] != ";" && c.Args[k] != "+"; k++ {
-		words, known = append(words, c.Args[k]), append(known, c.known[k] && !strings.Contains(c.Args[k], "{}"))
-	}
+}
+
+// executed reads a program that find runs for each file.
+func (w *walker) executed(c *Command, words []string, known []bool, to sink) {
 	if w.deep >= maxDeep {
 		c.Unknown = true
 	} else if len(words) > 0 {
 		w.deep++
+		w.loops++
 		w.run(words, known, redirection{}, to)
+		w.loops--
 		w.deep--
 	}
 }
