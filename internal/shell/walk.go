@@ -457,6 +457,13 @@ func (w *walker) call(c *syntax.CallExpr, r redirection, to sink) {
 // that only run another program, such as timeout 60.
 func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	words, known, how := unwrap(words, known)
+	if len(how.into) > 0 {
+		here := w.here
+		defer func() { w.here = here }()
+		for _, d := range how.into {
+			w.here.enter(d.text, d.known)
+		}
+	}
 	if how.hides {
 		to.never()
 	}
