@@ -487,6 +487,13 @@ func TestPatchHeads(t *testing.T) {
 		want []Patch
 	}{
 		"a file that is renamed":         {"--- a/x.go\t2026-01-02\n+++ b/y.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y.go", From: "x.go", Act: Rename, Old: "a\n", New: "b\n"}}},
+		"a removed comment":              {"--- a/q.sql\n+++ b/q.sql\n@@ -1,4 +1,3 @@\n a\n--- old comment\n-drop\n+keep\n z\n", []Patch{{Path: "q.sql", Act: Edit, Old: "a\n-- old comment\ndrop\nz\n", New: "a\nkeep\nz\n"}}},
+		"lines like a head in a hunk":    {"--- a/q\n+++ b/q\n@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []Patch{{Path: "q", Act: Edit, Old: "-- x\nz\n", New: "++ y\nz\n"}}},
+		"a hunk with fewer lines":        {"--- x\n+++ x\n@@ -1,9 +1,9 @@\n-a\n+b\n--- y\n+++ y\n@@ -1 +1 @@\n-c\n+d\n", []Patch{{Path: "x", Act: Edit, Old: "a\n", New: "b\n"}, {Path: "y", Act: Edit, Old: "c\n", New: "d\n"}}},
+		"other names without git":        {"--- a.go.orig\n+++ a.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "a.go", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"other folders without git":      {"--- old/a.go\n+++ new/a.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "new/a.go", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"a rename by git alone":          {"diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\ndiff --git a/z b/z\n--- a/z\n+++ b/z\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y", From: "x", Act: Rename}, {Path: "z", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"a rename by git with a hunk":    {"diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y", From: "x", Act: Rename, Old: "a\n", New: "b\n"}}},
 		"without prefixes":               {"--- x.go\n+++ x.go\n@@\n \n+b\n\n", []Patch{{Path: "x.go", Act: Edit, Old: "\n", New: "\nb\n"}}},
 		"paths of a letter":              {"--- a\n+++ a\n@@\n+b\n", []Patch{{Path: "a", Act: Edit, New: "b\n"}}},
 		"nothing to nothing":             {"--- /dev/null\n+++ /dev/null\n", nil},
