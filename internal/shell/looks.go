@@ -29,7 +29,7 @@ func (c *Command) Looks() bool {
 	verb, args := c.Verb()
 	switch {
 	case c.Name == "gh" && verb == "api":
-		return !slices.ContainsFunc(args, func(a string) bool { return text.HasWord("-X --method -f -F --field --raw-field --input", a) })
+		return !given(args, "-X --method -f -F --field --raw-field --input")
 	case c.Name == "gh":
 		return len(args) > 0 && text.HasWord("view list status diff checks watch", args[0])
 	case c.Name != "git":
@@ -80,15 +80,25 @@ func (l *Line) Searches() bool {
 	})
 }
 
+// given reports whether the arguments have one of the options, also with a value joined to it.
+func given(args []string, options string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		long := strings.HasPrefix(a, "--")
+		name, _, _ := strings.Cut(a, "=")
+		return text.HasWord(options, name) || !long && len(a) > 2 && a[0] == '-' && text.HasWord(options, a[:2])
+	})
+}
+
 // changesGit reports whether a git subcommand that usually only reads changes something with
 // these arguments: "git branch -D x", "git tag v1".
 func changesGit(verb string, args []string) bool {
 	named := slices.ContainsFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	switch verb {
-	case "branch", "tag":
-		return named && !slices.ContainsFunc(args, func(a string) bool {
-			return text.HasWord("-l --list -a --all -r --contains --merged --no-merged --points-at --show-current", a)
-		})
+	case "branch":
+		return given(args, "-d -D -m -M -c -C -u -f --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description") ||
+			named && !given(args, "-l --list -a --all -r --remotes --contains --no-contains --merged --no-merged --points-at --show-current")
+	case "tag":
+		return named && !given(args, "-l --list -n -v --verify --contains --no-contains --merged --no-merged --points-at")
 	case "remote":
 		return named && args[0] != "show" && args[0] != "get-url"
 	case "stash", "notes", "bundle":
