@@ -49,7 +49,8 @@ func (c *Command) Silent() bool {
 
 // Reads returns the files that a line reads, in its order, if the line only shows these files
 // or parts of them: cat a.go | head. Other printed texts (echo ---) do not count. Reads returns
-// none if the line has any other effect, or reads a file whose name only the shell knows.
+// none if the line has any other effect, reads a file whose name only the shell knows or an old
+// version of a file, or does not show the output of its last command.
 func (l *Line) Reads() []string {
 	var files []string
 	for i := range l.Commands {
@@ -57,7 +58,7 @@ func (l *Line) Reads() []string {
 		switch {
 		case c.Silent() && len(c.Effects) == 0, c.Name == "echo" && c.Looks():
 			continue
-		case c.Name != "" && !c.Looks(), len(c.Effects) == 0 && !c.Piped:
+		case c.Name != "" && !c.Looks(), len(c.Effects) == 0 && !c.Piped, i+1 == len(l.Commands) && !c.Shown && c.Name != "", c.old():
 			return nil
 		}
 		for _, e := range c.Effects {
@@ -70,6 +71,16 @@ func (l *Line) Reads() []string {
 		}
 	}
 	return files
+}
+
+// old reports whether a command shows files of a commit other than the last one, as git show v1:a.go
+// does.
+func (c *Command) old() bool {
+	verb, args := c.Verb()
+	return c.Name == "git" && verb == "show" && slices.ContainsFunc(args, func(a string) bool {
+		commit, _, ok := strings.Cut(a, ":")
+		return ok && commit != "HEAD" && commit != "" && !strings.HasPrefix(a, "-")
+	})
 }
 
 // Searches reports whether a line selects from the files that it reads, so that its output is

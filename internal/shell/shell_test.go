@@ -350,6 +350,11 @@ func TestReads(t *testing.T) {
 		"head -5 < in.txt":                     {"in.txt"},
 		"rg -n main a.go":                      {"a.go"},
 		"git show HEAD:a.go":                   {"a.go"},
+		"git show :a.go":                       {"a.go"},
+		"git show HEAD~5:a.go":                 nil,
+		"cat a.go > /dev/null":                 nil,
+		"cat b.go; cat a.go &> /dev/null":      nil,
+		"X=$(cat a.go)":                        nil,
 		"cat a.go || echo none":                {"a.go"},
 		"cat a.go; X=1":                        {"a.go"},
 		"cat a.go; export X=1":                 {"a.go"},
@@ -832,6 +837,21 @@ func TestCounts(t *testing.T) {
 		}
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("the status of %q counts %s, want %s", line, got, want)
+		}
+	}
+}
+
+// Where the last command of a line runs.
+func TestDir(t *testing.T) {
+	for line, want := range map[string]string{
+		"git log": "", "git -C ../other commit -am x": "../other", "cd w && git -C a -C b log": "w/a/b", "git -C a log; ls": "", "git -C \"$X\" log": "", "env -C web ls": "web", "cd web; ls": "web", "(cd web); ls": "",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Commands[len(l.Commands)-1].Dir; got != want {
+			t.Errorf("%q ends in %q, want %q", line, got, want)
 		}
 	}
 }

@@ -482,6 +482,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		return
 	}
 	c.Effects = r.effects
+	here := w.here
 	switch {
 	case !known[0] && c.Name == "":
 		c.Unknown = true
@@ -517,6 +518,9 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.touch(&c, how.feeds)
 	}
 	w.add(c)
+	if c.Name == "git" {
+		w.here = here
+	}
 }
 
 // options notes which of the options -e (errexit) and pipefail the arguments of the command set
