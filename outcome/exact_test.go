@@ -45,7 +45,7 @@ func TestWhatGitSays(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"Switched to branch 'x'": "x", "Switched to a new branch 'x'": "x", "Already on 'x'": "x", "Switched to branch 'x": "", "## x...origin/x [ahead 1]": "x", "## x": "x", "## HEAD (no branch)": "", "## No commits yet on x": "", "On branch x": "x", "On branch x y": "", "on branch x": "", "# x": "",
+		"Switched to branch 'x'": "x", "Switched to a new branch 'x'": "x", "Already on 'x'": "x", "Switched to branch 'x": "", "## x...origin/x [ahead 1]": "x", "## x": "x", "## Getting started": "", "## x [gone]": "x", "## HEAD (no branch)": "", "## No commits yet on x": "", "On branch x": "x", "On branch x y": "", "on branch x": "", "# x": "",
 	} {
 		if b, ok := branchOf(s, true); ok != (want != "") || ok && b != want {
 			t.Errorf("%q is on the branch %q, %v, want %q", s, b, ok, want)
@@ -68,6 +68,18 @@ func TestWhatGitSays(t *testing.T) {
 		{"git status -sb", "## x...y", " x false"},
 		{"git checkout x", "Switched to branch 'x'", " x false"},
 		{"git checkout x", "## y", "  false"},
+		{"git status --short && cat NEWS.md", "## Unreleased", "  false"},
+		{"git status -sb; head -20 README.md", "## main\n## Installation", " main false"},
+		{"git status --short --branch", "## main", " main false"},
+		{"head -20 README.md; git status -sb", "## Installation\n## main", "  false"},
+		{"cd x && git status -sb", "## main", " main false"},
+		{"git fetch && git push", "From h:x\n1a2b3c4..5d6e7f8 main -> origin/main\nTo h:x\n! [rejected] main -> main (fetch first)", "  false"},
+		{"git fetch && git push", "From h:x\n1a2b3c4..5d6e7f8 main -> origin/main\nTo h:x\n1a2b3c4..5d6e7f8 main -> main", "  true"},
+		{"git pull; git push", "1a2b3c4..5d6e7f8 main -> origin/main\nfatal: could not read Username", "  false"},
+		{"git pull; git push", "Already up to date.\nEverything up-to-date", "  true"},
+		{"git push | tail -1", "1a2b3c4..5d6e7f8 main -> main", "  true"},
+		{"git commit -m x && git push --dry-run", "[main 1a2b3c4] x", "1a2b3c4 main false"},
+		{"git commit --dry-run", "On branch main", " main false"},
 		{"git log", "Switched to branch 'x'", "  false"},
 		{"git push && git push -n", "Everything up-to-date", "  true"},
 		{"git push -n; git push", "Everything up-to-date", "  true"},
@@ -103,7 +115,7 @@ func TestLinesAsTheyAreRead(t *testing.T) {
 			t.Errorf("%.40q is read as %.40q, want %.40q", s, got, want)
 		}
 	}
-	for s, want := range map[string]string{"n 3": "3", "n -3": "-3", "n 3.": "3", "n 3]": "3", "n 3 x": "3", "n 3)": "3", "n 3(": "3", "n 3x": "none", "n 3:": "none", "n x": "none", "n ": "none", "n -": "none", "m 3": "none", "n 123456789": "123456789", "n 1234567890": "none", "n 0": "0"} {
+	for s, want := range map[string]string{"n 3": "3", "n -3": "-3", "n 3.": "3", "n 3]": "3", "n 3 x": "none", "n 3 (x)": "3", "n 3)": "3", "n 3(": "3", "n 3x": "none", "n 3:": "none", "n x": "none", "n ": "none", "n -": "none", "m 3": "none", "n 123456789": "123456789", "n 1234567890": "none", "n 0": "0"} {
 		got := "none"
 		if n, ok := number(s, "n "); ok {
 			got = fmt.Sprint(n)
@@ -257,6 +269,9 @@ func TestWhatClientsPutAround(t *testing.T) {
 		{"x\n<exited with exit code 0>", "x|0 true false"},
 		{"x\nShell cwd was reset to /", "x|0 false false"},
 		{"x\nExit Code: 4", "x|4 true false"},
+		{"x\nExit Code: 0\nExit Code: 4", "x|Exit Code: 0|4 true false"}, {"x\nExit Code: 0\nExit Code: 4\nProcess Group PGID: 7", "x|Exit Code: 0|4 true false"},
+		{"x\nError: (none)\nExit Code: 4\nSignal: (none)", "x|4 true false"}, {"x\n[The command completed with exit code 0.]\n[The command completed with exit code 2.]", "x|[The command completed with exit code 0.]|2 true false"},
+		{"Exit code: 1\nx", "Exit code: 1|x|0 false false"}, {"Exit code 1 is of no use\nx", "Exit code 1 is of no use|x|0 false false"},
 		{"Output: x\nProcess Group PGID: 7", "x|0 true false"},
 		{"x\nSignal: 9\nProcess Group PGID: 7", "x|0 false false"},
 		{"Process Group PGID: 7", "|0 true false"},
@@ -355,7 +370,7 @@ func TestStatusThatALinePrints(t *testing.T) {
 		lines int
 		want  bool
 	}{
-		{"make", 99, true}, {"make | head", 9, true}, {"make | head", 10, false}, {"make | head -3", 2, true}, {"make | head -3", 3, false}, {"make | tail", 99, true}, {"make | grep x", 1, false}, {"make | grep -i fail", 1, true}, {"make | grep -v x", 1, true}, {"make | grep --invert x", 1, false}, {"make | wc -l", 1, false}, {"head x", 99, true},
+		{"make", 99, true}, {"make | head", 9, true}, {"make | head", 10, false}, {"make | head -3", 2, true}, {"make | head -3", 3, false}, {"make | tail", 99, true}, {"make | grep x", 1, false}, {"make | grep -i fail", 1, true}, {"make | grep -v x", 1, true}, {"make | grep -v FAIL", 1, false}, {"make | grep -iv error", 1, false}, {"make | fgrep ok", 1, false}, {"make | ggrep ok", 1, false}, {"make | ag -v x", 1, true}, {"make | gawk /ok/", 1, false}, {"make | perl -ne print", 1, false}, {"make | grep --invert x", 1, false}, {"make | wc -l", 1, false}, {"head x", 99, true},
 	} {
 		j := &judge{line: parse(t, tt.line), out: output{number: tt.lines}}
 		if got := j.whole(); got != tt.want {

@@ -67,7 +67,7 @@ func (j *judge) echo() (counted, asked bool) {
 		j.out.failed = true
 	}
 	if n == 0 {
-		of.Counts = true
+		of.Counts = of.Counts || of.Own
 	}
 	return j.out.known || n == 0, n == 1 && of.Looks()
 }
@@ -125,7 +125,7 @@ func (j *judge) acts() (acts []act, last *shell.Command) {
 		if c.Silent() || c.Looks() || asks(c) || rule >= 0 && j.table.rules[rule].Shows {
 			continue
 		}
-		acts = append(acts, act{Command: c, rule: rule, minor: c.Name == "" || text.HasWord(minor, c.Name)})
+		acts = append(acts, act{Command: c, rule: rule, minor: c.Name == "" && !c.Unknown || text.HasWord(minor, c.Name)})
 	}
 	return acts, last
 }
@@ -161,17 +161,11 @@ func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 
 // proven reports whether it is known that every command on the command line succeeded.
 func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
-	whole := j.whole()
-	passed := func(rule int) bool {
-		return whole && slices.ContainsFunc(runs, func(r *run) bool { return r.rule == rule && r.passed() })
-	}
-	some := whole && slices.ContainsFunc(runs, func(r *run) bool { return r.passed() })
-	empty := j.empty()
+	whole, empty := j.whole(), j.empty()
 	known := 0
 	for _, a := range acts {
 		switch {
-		case zero && a.Counts, passed(a.rule):
-		case some && j.runs(a):
+		case zero && a.Counts, whole && j.reported(a, acts, runs, zero):
 		case empty && (a.minor || a.rule >= 0 && j.table.rules[a.rule].Quiet || j.runs(a) && len(j.out.lines) > 0):
 		case a.minor:
 			continue
@@ -181,6 +175,24 @@ func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 		known++
 	}
 	return known > 0
+}
+
+// reported reports whether the lines about passes prove that act a succeeded. A line proves one
+// act only, so there must be as many as acts of the rule whose status is not known. For an act
+// that runs other programs the lines of programs that the command line does not name are taken.
+func (j *judge) reported(a act, acts []act, runs []*run, zero bool) bool {
+	lines, open := 0, 0
+	for _, r := range runs {
+		if r.passed() && (r.rule == a.rule || j.runs(a) && !r.named) {
+			lines += max(1, r.many)
+		}
+	}
+	for _, b := range acts {
+		if (b.rule == a.rule || j.runs(a) && j.runs(b)) && !(zero && b.Counts) {
+			open++
+		}
+	}
+	return lines > 0 && lines >= open && !a.Again
 }
 
 // empty reports whether the command line printed nothing, although nothing hid its output.
@@ -234,18 +246,31 @@ func (j *judge) whole() bool {
 			if j.out.number >= headed(c.Args) {
 				return false
 			}
-		case "grep", "egrep", "rg":
-			if !slices.ContainsFunc(c.Args, func(a string) bool {
-				low := strings.ToLower(a)
-				return strings.Contains(low, "fail") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "v")
-			}) {
+		case "grep", "egrep", "fgrep", "zgrep", "ggrep", "rg", "ripgrep", "ag", "ack":
+			if !leaves(c.Args) {
 				return false
 			}
-		case "sed", "awk", "cut", "jq", "wc", "sort", "uniq", "xargs":
+		case "sed", "gsed", "awk", "gawk", "mawk", "nawk", "perl", "cut", "jq", "gojq", "wc", "sort", "gsort", "uniq", "xargs", "findstr":
 			return false
 		}
 	}
 	return true
+}
+
+// leaves reports whether grep with these arguments leaves the lines about failures: it selects them,
+// or removes others.
+func leaves(args []string) bool {
+	inverts, fails, errs := false, false, false
+	for _, a := range args {
+		inverts = inverts || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "v")
+		low := strings.ToLower(a)
+		fails = fails || strings.Contains(low, "fail")
+		errs = errs || strings.Contains(low, "error")
+	}
+	if inverts {
+		return !fails && !errs
+	}
+	return fails
 }
 
 // headed returns the number of lines that head shows.
@@ -303,7 +328,8 @@ func (j *judge) echoed() (status int, ok bool, of *shell.Command) {
 		before = strings.Join(strings.Fields(strings.Trim(before, `"'`)), " ")
 		for _, l := range slices.Backward(j.out.lines) {
 			rest, is := strings.CutPrefix(l.text, before)
-			if n, isNumber := number(strings.TrimSpace(rest), ""); is && isNumber {
+			rest, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
+			if n, isNumber := number(rest, ""); is && isNumber {
 				at := i - 1
 				for first && at > 0 && cs[at].Piped {
 					at--

@@ -90,8 +90,30 @@ func TestShell(t *testing.T) {
 		{"the second of two commands alone is known", "./a; ./b", ok, "done", Unknown, ""},
 		{"both commands are known", "./a && ./b", ok, "done", Passed, ""},
 		{"what is of no account beside a test", "rm -rf out; go test ./...", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
+		{"tests of a program that only the shell knows, in a pipe", "$PY -m pytest | tail -5", ok, "3 failed, 2 passed in 1.2s", Failed, "3 failed, 2 passed in 1.2s"},
 		{"a status that the line prints", "./lamp --off 2>&1; echo \"exit: $?\"", ok, "Error: no such flag\nexit: 2", Failed, "Error: no such flag"},
 		{"a status 0 that the line prints", "./lamp --off; echo \"exit=$?\"", ok, "exit=0", Passed, ""},
+		{"a file that ends like the report of another client", "cat gemini.log", ok, "hello\nExit Code: 1", Unknown, ""},
+		{"an answer that is printed like the report of another client", "grep foo x; echo \"Exit Code: $?\"", ok, "Exit Code: 1", Unknown, ""},
+		{"a script that begins like another client", "./report.sh", ok, "Exit code: 1\nall fine", Passed, ""},
+		{"a file that begins like a failed call", "cat doc/exit.txt", ok, "Exit code 1 is returned when no line matched.\nlit", Unknown, ""},
+		{"a folder that the client goes back to", "./lamp", no, "Exit code 1\noff\nShell cwd was reset to /w", Failed, "off"},
+		{"a pull that says nothing of the push", "(git pull; git push) | cat", ok, "From example.com:lamp\n   1a2b3c4..5d6e7f8  main -> origin/main\nUpdating 1a2b3c4..5d6e7f8\nFast-forward", Unknown, "1a2b3c4..5d6e7f8 main -> origin/main; Fast-forward"},
+		{"one of two rounds passes", "for d in a b; do (cd $d && npm test); done", ok, "Tests: 3 passed, 3 total\nsh: jest: command not found", Unknown, "Tests: 3 passed, 3 total"},
+		{"one of some rounds passes", "for d in */; do (cd $d && npm test); done", ok, "Tests: 3 passed, 3 total\nsh: jest: command not found", Unknown, "Tests: 3 passed, 3 total"},
+		{"one of two tests passes", "(npm test; npm run lint) | cat", ok, "Tests: 3 passed, 3 total\nsomething odd", Unknown, "Tests: 3 passed, 3 total"},
+		{"both of two tests pass", "(npm test; npm run e2e) | cat", ok, "Tests: 3 passed, 3 total\nTests: 1 passed, 1 total", Passed, "Tests: 3 passed, 3 total (+1 more)"},
+		{"a build and tests that pass", "(make build; make test) | cat", ok, "cc: fatal: no input\n5 passed in 0.1s", Unknown, "5 passed in 0.1s"},
+		{"a runner beside a program that passes", "(make build; go test ./...) | cat", ok, "cc: fatal: no input\nok  \tlamp/a\t0.1s", Unknown, "ok lamp/a 0.1s"},
+		{"what an echo says", "docker build .; echo PASS", ok, "ERROR: failed to solve: x\nPASS", Unknown, ""},
+		{"what an echo says of success", "(docker build . && echo PASS) | cat", ok, "PASS", Passed, "PASS"},
+		{"a status 0 of a line that perhaps did not run it", "[ -f x ] || ./deploy.sh; echo \"exit: $?\"", ok, "exit: 0", Unknown, ""},
+		{"a status 0 that is turned round", "! ./check.sh; echo \"exit: $?\"", ok, "bad\nexit: 0", Unknown, ""},
+		{"a status 0 of a condition", "if [ -f x ]; then ./deploy.sh; fi; echo $?", ok, "0", Unknown, ""},
+		{"a status 0 of the last round", "for f in *.txt; do ./x $f; done; echo $?", ok, "bad a.txt\n0", Unknown, ""},
+		{"a status 0 of what still runs", "./server & echo $?", ok, "0", Unknown, ""},
+		{"a status 0 in a group", "(./lamp; echo \"exit: $?\")", ok, "lit\nexit: 0", Passed, ""},
+		{"a status 0 of the first of a pipe", "./lamp 2>&1 | tail -3; echo ${PIPESTATUS[0]}", ok, "lit\n0", Passed, ""},
 		{"a status of the first of a pipe", "./lamp 2>&1 | tail -3; echo ${PIPESTATUS[0]}", ok, "lamp is off\n1", Failed, "lamp is off"},
 		{"a line of a traceback", "python3 lamp.py", no, "Exit code 1\nTraceback (most recent call last):\n  File \"lamp.py\", line 1\nValueError: off", Failed, "ValueError: off"},
 		{"a list of packages", "go list ./...", ok, "lamp\nlamp/lens", Unknown, ""},
@@ -204,6 +226,7 @@ func TestClients(t *testing.T) {
 		{"Gemini 0.61, a file that was made", call("write_file", map[string]any{"file_path": "b.txt", "content": "hello\n"}), false, "Successfully created and wrote to new file: /srv/pool/b.txt. Here is the updated code:\nhello\n", Passed, ""},
 		{"Gemini 0.61, a file that was changed", call("replace", map[string]any{"file_path": "b.txt", "old_string": "world", "new_string": "moon"}), false, "Successfully modified file: /srv/pool/b.txt (1 replacements). Here is the updated code:\nhello\nmoon\n", Passed, ""},
 		{"Gemini 0.61, a file that is not there", call("read_file", map[string]any{"file_path": "missing.txt"}), true, "File not found: /srv/pool/missing.txt", Failed, "File not found: /srv/pool/missing.txt"},
+		{"Gemini 0.61, what the program says of a status", run("run_shell_command"), false, "Output: hi\nExit Code: 0\nExit Code: 1\nProcess Group PGID: 9", Failed, "hi"},
 		{"OpenHands", run("execute_bash"), false, "on\n[The command completed with exit code 0.]", Passed, ""},
 		{"Codex, with a status in front", run("shell_command"), false, "Exit code: 2\nWall time: 0.1 seconds\nOutput:\nError: off", Failed, "Error: off"},
 		{"Cursor", run("run_terminal_cmd"), false, "Exit code: 0\n\nCommand output:\n\non", Passed, ""},
@@ -217,6 +240,11 @@ func TestClients(t *testing.T) {
 		{"Copilot", run("bash"), false, "on\n<exited with exit code 0>", Passed, ""},
 		{"mini-SWE-agent", run("bash"), false, "<returncode>1</returncode>\n<output>\nError: off\n</output>", Failed, "Error: off"},
 		{"a client that says no status", run("shell"), false, "on", Unknown, ""},
+		{"tests of a program that only the shell knows", call("shell", map[string]any{"cmd": "$PY -m pytest"}), false, "3 failed, 2 passed in 1.2s", Failed, "3 failed, 2 passed in 1.2s"},
+		{"silence of a program that only the shell knows", call("shell", map[string]any{"cmd": "$PY build.py"}), false, "", Unknown, ""},
+		{"silence of a line that is no Bash", call("shell", map[string]any{"cmd": "foreach ($f in $x) { & ./x.ps1 }"}), false, "", Unknown, ""},
+		{"tests that code runs", call("run_code", nil), false, "3 failed, 2 passed in 1.2s", Failed, "3 failed, 2 passed in 1.2s"},
+		{"silence of code", call("run_code", nil), false, "", Unknown, ""},
 		{"a task in the background", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>completed</status>\n\n<exit_code>1</exit_code>\n\n<stdout>\n11 pass\n1 fail\n</stdout>", Failed, "1 fail; 11 pass"},
 		{"Codex, with a time in front", run("exec_command"), false, "Wall time: 0.1 seconds\nProcess exited with code 1\nOutput:\noff", Failed, "off"},
 		{"Roo Code, without a word that tells", run("execute_command"), false, "Command executed in terminal within working directory '/w'. Exit code: 1\nOutput:\noff\nOutput:", Failed, "off"},
@@ -280,6 +308,8 @@ func TestTools(t *testing.T) {
 		{"a task", "TaskCreate", false, "Task #3 created successfully: Dim it", Passed, "Task #3"},
 		{"a task that is not there", "TaskUpdate", true, "Task not found", Failed, "Task not found"},
 		{"a report of a sub-agent", "Task", false, "I could not do it: 3 tests failed.", Unknown, ""},
+		{"a report that begins like an error", "Task", false, "Failed to find any other user of parseLine.", Unknown, ""},
+		{"a sub-agent that failed", "Task", true, "Error: no such agent", Failed, "Error: no such agent"},
 		{"a sub-agent that runs on", "Task", false, "Async agent launched successfully.\nagentId: a1b2 (internal)\nThe agent is working.", Unknown, "agentId: a1b2"},
 		{"an error of a service", "book_table", false, `Error: no table is free`, Failed, "Error: no table is free"},
 		{"an error in JSON", "book_table", false, `{"error":"no table is free"}`, Failed, "no table is free"},
@@ -295,6 +325,16 @@ func TestTools(t *testing.T) {
 				t.Errorf("%s: %q:\n got %q, %q\nwant %q, %q", tt.tool, tt.printed, o.Verdict, o.Text, tt.verdict, tt.text)
 			}
 		})
+	}
+}
+
+// Only a client that says so has turned a call down.
+func TestRefused(t *testing.T) {
+	for _, failed := range []bool{false, true} {
+		o := Builtin().Of(bash("cat notes.txt"), result("[Request interrupted by user for tool use]\nlit", failed))
+		if o.Refused != failed {
+			t.Errorf("with the error flag %t, the call is turned down: %t", failed, o.Refused)
+		}
 	}
 }
 

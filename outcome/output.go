@@ -21,6 +21,7 @@ type output struct {
 	failed   bool   // the client reports a failure
 	refused  bool   // the call was not carried out
 	running  bool   // the program has not ended
+	flagged  bool   // the client sets the error flag for every failed call, and adds no status
 	cut      bool   // the client left out a part
 	numbered bool   // lines have their numbers in the result's text
 }
@@ -43,7 +44,7 @@ const (
 
 // open extracts the output from a result.
 func open(c transcript.ToolCall, r transcript.ToolResult) output {
-	o := output{failed: r.Error, numbered: true, known: r.Passed}
+	o := output{failed: r.Error, numbered: true, known: r.Passed, flagged: flags(c.Name)}
 	whole := r.Text()
 	if rest, ok := o.script(whole); ok {
 		whole, o.numbered = rest, false
@@ -51,9 +52,7 @@ func open(c transcript.ToolCall, r transcript.ToolResult) output {
 	if rest, ok := o.json(whole); ok {
 		whole, o.numbered = rest, false
 	}
-	if !o.known && !r.Error && flags(c.Name) {
-		o.known = true // such a client sets the error flag for every status but 0
-	}
+	o.known = o.known || o.flagged && !r.Error
 	if len(whole) <= 2*maxLook {
 		o.add(whole, 0)
 	} else {
@@ -189,7 +188,7 @@ func (o *output) unwrap() {
 		for i := range o.lines {
 			o.lines[i].text = strings.TrimSuffix(strings.TrimPrefix(o.lines[i].text, "<tool_use_error>"), "</tool_use_error>")
 		}
-	case o.failed && strings.HasPrefix(first, "The user doesn't want to"), strings.HasPrefix(first, "[Request interrupted by user"):
+	case o.failed && strings.HasPrefix(first, "The user doesn't want to"), (o.failed || !o.flagged) && strings.HasPrefix(first, "[Request interrupted by user"):
 		o.refused = true
 		o.rejected()
 	case strings.HasPrefix(first, "Command running in background with ID"):
@@ -199,6 +198,8 @@ func (o *output) unwrap() {
 		o.lines = slices.DeleteFunc(o.lines[1:], func(l line) bool {
 			return strings.HasPrefix(l.text, "Output too large") || strings.HasPrefix(l.text, "Preview (first") || l.text == "</persisted-output>" || l.text == "..."
 		})
+	case o.flagged:
+		o.claude()
 	case strings.HasPrefix(first, "...output truncated..."): // OpenCode
 		o.cut = true
 		o.lines = slices.DeleteFunc(o.lines[1:], func(l line) bool { return l.number <= 2 && strings.HasPrefix(l.text, "Full output saved to: ") })
@@ -283,9 +284,21 @@ func (o *output) tags() {
 // maxHead is the most lines that clients add before an output.
 const maxHead = 12
 
+// claude removes the lines that Claude Code adds around an output. It adds the status of a failed
+// call only.
+func (o *output) claude() {
+	if n, ok := number(o.lines[0].text, "Exit code "); ok {
+		o.ended(n)
+		o.lines = o.lines[1:]
+	}
+	for len(o.lines) > 0 && strings.HasPrefix(o.lines[len(o.lines)-1].text, "Shell cwd was reset to") {
+		o.lines = o.lines[:len(o.lines)-1]
+	}
+}
+
 // head removes the lines that clients add before an output.
 func (o *output) head() {
-	if n, ok := number(o.lines[0].text, "Exit code "); ok { // Claude Code, for a failed call
+	if n, ok := number(o.lines[0].text, "Exit code "); ok {
 		o.ended(n)
 		o.lines = o.lines[1:]
 		return
@@ -312,15 +325,18 @@ func (o *output) codex() bool {
 	if !slices.ContainsFunc([]string{"Chunk ID:", "Exit code:", "Wall time:", "Process exited with code "}, func(head string) bool { return strings.HasPrefix(o.lines[0].text, head) }) {
 		return false
 	}
+	status, ended := 0, false
 	for i, l := range o.lines[:min(len(o.lines), maxHead)] {
-		if n, ok := number(l.text, "Process exited with code "); ok {
-			o.ended(n)
-		}
-		if n, ok := number(l.text, "Exit code: "); ok {
-			o.ended(n)
+		for _, head := range [...]string{"Process exited with code ", "Exit code: "} {
+			if n, ok := number(l.text, head); ok {
+				status, ended = n, true
+			}
 		}
 		o.running = o.running || strings.HasPrefix(l.text, "Process running with session ID")
 		if l.text == "Output:" || l.text == "Command output:" {
+			if ended {
+				o.ended(status)
+			}
 			o.lines = o.lines[i+1:]
 			return true
 		}
@@ -328,10 +344,11 @@ func (o *output) codex() bool {
 	return false
 }
 
-// foot removes the lines that clients add behind an output.
+// foot removes the lines that clients add behind an output. A status is in the last of them only;
+// one before it is from the program.
 func (o *output) foot() {
 	o.metadata()
-	for len(o.lines) > 0 {
+	for told := false; len(o.lines) > 0; {
 		last := o.lines[len(o.lines)-1].text
 		n, ok := number(strings.TrimPrefix(last, "["), "The command completed with exit code ") // OpenHands
 		if !ok {
@@ -339,15 +356,20 @@ func (o *output) foot() {
 		}
 		gemini, isGemini := number(last, "Exit Code: ")
 		switch {
+		case told && last != "Error: (none)":
+			return
 		case ok:
 			o.ended(n)
+			told = true
 		case isGemini:
 			o.ended(gemini)
 			o.labels()
+			told = true
 		case strings.HasPrefix(last, "Process Group PGID: "): // Gemini CLI, which omits the status 0
 			if i := len(o.lines) - 2; i < 0 || !strings.HasPrefix(o.lines[i].text, "Exit Code: ") && !strings.HasPrefix(o.lines[i].text, "Signal: ") && !strings.HasPrefix(o.lines[i].text, "Error: ") && !strings.HasPrefix(o.lines[i].text, "Background PIDs: ") {
 				o.ended(0)
 				o.labels()
+				told = true
 			}
 		case strings.HasPrefix(last, "Shell cwd was reset to"), strings.HasPrefix(last, "[Current working directory:"), strings.HasPrefix(last, "[Python interpreter:"),
 			strings.HasPrefix(last, "Signal: "), strings.HasPrefix(last, "Background PIDs: "), last == "Error: (none)":
@@ -395,7 +417,7 @@ func number(s, prefix string) (int, bool) {
 	minus := strings.HasPrefix(rest, "-")
 	rest = strings.TrimPrefix(rest, "-")
 	d := text.Digits(rest)
-	if d == 0 || d > 9 || d < len(rest) && strings.IndexByte(".]) (", rest[d]) < 0 {
+	if d == 0 || d > 9 || d < len(rest) && strings.IndexByte(".])(", rest[d]) < 0 && !strings.HasPrefix(rest[d:], " (") {
 		return 0, false
 	}
 	n, _ := strconv.Atoi(rest[:d])

@@ -3,6 +3,8 @@ package outcome
 import (
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A run has the lines about the outcome of one program: for each kind of line the first ones
@@ -74,7 +76,10 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 		named := slices.ContainsFunc(acts, func(a act) bool { return a.rule == r })
 		runs[i] = &run{rule: r, named: named, items: make([][]line, len(j.table.rules[r].items))}
 	}
-	j.each(runs, (*run).take)
+	echoed, fetched := j.echoes(), j.fetched()
+	j.each(runs, func(r *run, rule *rule, l line) bool {
+		return !echoed[l.text] && !(fetched[l.number] && rule.Name == "git push") && r.take(rule, l)
+	})
 	for _, r := range runs { // if a program passed with status 0, its other lines are about something else
 		if r.named && len(r.passes) > 0 && j.out.known && j.out.status == 0 && counts(acts, r.rule) {
 			r.fails = nil
@@ -82,6 +87,17 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 	}
 	j.each(runs, func(r *run, rule *rule, l line) bool { return (r.named || r.failed()) && r.itemize(rule, l) })
 	return runs
+}
+
+// echoes returns the lines that the command line prints with echo, whatever its other commands do.
+func (j *judge) echoes() map[string]bool {
+	lines := make(map[string]bool)
+	for _, c := range j.line.Commands {
+		if c.Always && text.HasWord("echo printf", c.Name) {
+			lines[plain(strings.TrimSuffix(strings.Join(c.Args, " "), `\n`))] = true
+		}
+	}
+	return lines
 }
 
 // counts reports whether status 0 of the command line implies that all commands of a rule

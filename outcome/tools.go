@@ -35,11 +35,13 @@ func (j *judge) tool(c transcript.ToolCall, class tool.Class) {
 	if len(j.out.lines) > 0 {
 		first = j.out.lines[0]
 	}
+	name := tool.Fold(c.Name)
+	report := name == "task" || name == "agent" // a sub-agent's, which is prose
 	switch {
 	case j.out.failed:
 		j.refused()
 		return
-	case class != tool.Read && speaksOfError(first.text):
+	case class != tool.Read && !report && speaksOfError(first.text):
 		j.refused()
 		return
 	case class == tool.Other && len(j.out.lines) == 1 && gjson.Valid(first.text):
@@ -49,10 +51,10 @@ func (j *judge) tool(c transcript.ToolCall, class tool.Class) {
 			return
 		}
 	}
-	switch name := tool.Fold(c.Name); {
+	switch {
 	case name == "askuserquestion" && first.text != "":
 		j.answers()
-	case name == "task" || name == "agent":
+	case report:
 		j.agent()
 	case class == tool.Edit || class == tool.Plan:
 		if j.out.known || done.Get().match(first.text) {

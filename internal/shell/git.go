@@ -16,10 +16,8 @@ const (
 	gitKeeps = "add commit push fetch gc prune init update-ref update-index write-tree commit-tree hash-object pack-refs maintenance"
 )
 
-// git records the effects of a git command on files.
+// git records the effects of a git command on files, and goes to the directory in which it runs.
 func (w *walker) git(c *Command) {
-	here := w.here
-	defer func() { w.here = here }()
 	args := *c
 	verb := w.gitVerb(&args)
 	c.Unknown = args.Unknown

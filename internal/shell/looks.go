@@ -29,7 +29,7 @@ func (c *Command) Looks() bool {
 	verb, args := c.Verb()
 	switch {
 	case c.Name == "gh" && verb == "api":
-		return !slices.ContainsFunc(args, func(a string) bool { return text.HasWord("-X --method -f -F --field --raw-field --input", a) })
+		return !given(args, "-X --method -f -F --field --raw-field --input")
 	case c.Name == "gh":
 		return len(args) > 0 && text.HasWord("view list status diff checks watch", args[0])
 	case c.Name != "git":
@@ -67,7 +67,8 @@ func (l *Line) Begun() *Line {
 
 // Reads returns the files that a line reads, in its order, if the line only shows these files
 // or parts of them: cat a.go | head. Other printed texts (echo ---) do not count. Reads returns
-// none if the line has any other effect, or reads a file whose name only the shell knows.
+// none if the line has any other effect, reads a file whose name only the shell knows or an old
+// version of a file, or does not show the output of its last command.
 func (l *Line) Reads() []string {
 	var files []string
 	for i := range l.Commands {
@@ -75,7 +76,7 @@ func (l *Line) Reads() []string {
 		switch {
 		case c.Silent() && len(c.Effects) == 0, c.Name == "echo" && c.Looks():
 			continue
-		case c.Name != "" && !c.Looks(), len(c.Effects) == 0 && !c.Piped:
+		case c.Name != "" && !c.Looks(), len(c.Effects) == 0 && !c.Piped, i+1 == len(l.Commands) && !c.Shown && c.Name != "", c.old():
 			return nil
 		}
 		for _, e := range c.Effects {
@@ -90,6 +91,16 @@ func (l *Line) Reads() []string {
 	return files
 }
 
+// old reports whether a command shows files of a commit other than the last one, as git show v1:a.go
+// does.
+func (c *Command) old() bool {
+	verb, args := c.Verb()
+	return c.Name == "git" && verb == "show" && slices.ContainsFunc(args, func(a string) bool {
+		commit, _, ok := strings.Cut(a, ":")
+		return ok && commit != "HEAD" && commit != "" && !strings.HasPrefix(a, "-")
+	})
+}
+
 // Searches reports whether a line selects from the files that it reads, so that its output is
 // not the files themselves: grep, jq, wc.
 func (l *Line) Searches() bool {
@@ -98,15 +109,25 @@ func (l *Line) Searches() bool {
 	})
 }
 
+// given reports whether the arguments have one of the options, also with a value joined to it.
+func given(args []string, options string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		long := strings.HasPrefix(a, "--")
+		name, _, _ := strings.Cut(a, "=")
+		return text.HasWord(options, name) || !long && len(a) > 2 && a[0] == '-' && text.HasWord(options, a[:2])
+	})
+}
+
 // changesGit reports whether a git subcommand that usually only reads changes something with
 // these arguments: "git branch -D x", "git tag v1".
 func changesGit(verb string, args []string) bool {
 	named := slices.ContainsFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	switch verb {
-	case "branch", "tag":
-		return named && !slices.ContainsFunc(args, func(a string) bool {
-			return text.HasWord("-l --list -a --all -r --contains --merged --no-merged --points-at --show-current", a)
-		})
+	case "branch":
+		return given(args, "-d -D -m -M -c -C -u -f --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description") ||
+			named && !given(args, "-l --list -a --all -r --remotes --contains --no-contains --merged --no-merged --points-at --show-current")
+	case "tag":
+		return named && !given(args, "-l --list -n -v --verify --contains --no-contains --merged --no-merged --points-at")
 	case "remote":
 		return named && args[0] != "show" && args[0] != "get-url"
 	case "stash", "notes", "bundle":

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,35 +36,41 @@ var programs = lazy.Value[map[string]program]{Make: func() map[string]program {
 		}
 	}
 	reads := func(valued string) program { return program{act: Read, valued: valued} }
-	put(reads(""), "cat tac less more strings wc cmp rev md5 md5sum sha1sum sha224sum sha256sum sha512sum b2sum cksum zcat gzcat bzcat xzcat expand")
+	put(reads(""), "cat tac less more wc rev md5 md5sum sha1sum sha224sum sha256sum sha512sum b2sum cksum zcat gzcat bzcat xzcat")
 	put(reads("-l --language -r --line-range -H --highlight-line --theme --style --paging --color --wrap --tabs -m --map-syntax"), "bat batcat")
 	put(reads("-n -c --lines --bytes -s --sleep-interval --pid"), "head tail ghead gtail")
 	put(reads("-b -d -f -h -i -l -n -s -v -w"), "nl")
 	put(reads("-A -j -N -S -t -w?"), "od")
 	put(reads("-s -l -c -o -g"), "xxd")
-	put(reads("-n -s -e -f -C"), "hexdump hd")
+	put(reads("-n -s -e -f"), "hexdump hd")
+	put(reads("-n -t -e -T --bytes --radix --encoding --target"), "strings")
+	put(reads("-t --tabs"), "expand")
+	put(reads("-n -i --bytes --ignore-initial"), "cmp")
 	put(reads("-a"), "shasum")
 	put(reads("-d -f -c -b --delimiter --fields --characters --bytes --output-delimiter"), "cut")
 	put(reads("-d --delimiters"), "paste")
-	put(reads("-s -t -c -o -N --separator"), "column")
-	put(reads("-w --width -s"), "fold fmt")
+	put(reads("-s -c -o -N --separator --output-separator --table-columns"), "column")
+	put(reads("-w --width"), "fold")
+	put(reads("-w -p -g --width --prefix --goal"), "fmt")
 	put(reads("-f -s -w -n"), "uniq")
 	put(reads("-1 -2 -j -t -o -e"), "join")
 	put(reads(""), "comm")
 	put(reads("-w --wrap -i -o"), "base64")
-	put(reads("-U -C -W -I -F --unified --context --width --label --exclude"), "diff colordiff sdiff")
+	put(reads("-U -C -W -I -F -L -x -X -S --width --label --exclude --exclude-from"), "diff colordiff sdiff")
 	put(program{act: Read, valued: "-k -t -o -S -T --key --field-separator --output --buffer-size", out: "-o --output"}, "sort gsort")
 	grep := program{
 		act: Read, before: 1, instead: "-e -f --regexp --file", in: "-f --file", deep: "-r -R --recursive --dereference-recursive",
-		valued: "-A -B -C -m -e -f -d -D --after-context --before-context --context --max-count --regexp --file --include --exclude --exclude-dir --color",
+		valued: "-A -B -C -m -e -f -d -D --after-context --before-context --context --max-count --regexp --file --include --exclude --exclude-dir",
 	}
 	put(grep, "grep egrep fgrep zgrep ggrep")
 	rg := grep
 	rg.valued += " -g -t -T -j -E -M -r -d --glob --iglob --type --type-not --threads --max-depth --max-columns --replace --sort --sortr --encoding --pre -G --ignore"
 	rg.deep = "*"
 	rg.instead += " --files"
-	put(rg, "rg ag ack ripgrep")
-	put(program{act: Read, before: 1, instead: "-f --file", in: "-f --file", valued: "-F -v -f --field-separator --assign --file"}, "awk gawk mawk nawk")
+	put(rg, "ag ack")
+	rg.valued += " --color"
+	put(rg, "rg ripgrep")
+	put(program{act: Read, before: 1, instead: "-f --file", in: "-f --file", valued: "-F -v -f -i -l --field-separator --assign --file --include --load"}, "awk gawk mawk nawk")
 	put(program{act: Read, before: 1, instead: "-f --from-file", in: "-f --from-file", valued: "-f --from-file --indent -L --arg=2 --argjson=2 --slurpfile=2 --rawfile=2"}, "jq gojq")
 	put(program{act: Read, before: 1, valued: "-o -p -I --output-format --input-format --indent", changes: "-i --inplace"}, "yq")
 	put(program{act: Delete}, "rm unlink shred trash")
@@ -74,8 +81,8 @@ var programs = lazy.Value[map[string]program]{Make: func() map[string]program {
 	put(formats("-r -cpuprofile", "-w"), "gofmt")
 	put(formats("-local -srcdir -cpuprofile", "-w"), "goimports gofumpt")
 	put(formats("--config --parser --plugin --ignore-path --log-level --stdin-filepath", "-w --write"), "prettier")
-	put(formats("-i -ln -ci", "-w --write"), "shfmt")
-	put(formats("-style --style", "-i"), "clang-format")
+	put(formats("-i -ln -filename --indent --language-dialect --filename", "-w --write"), "shfmt")
+	put(formats("-style -assume-filename -fallback-style --style --assume-filename --fallback-style", "-i"), "clang-format")
 	edits := program{act: Read, before: 1, instead: "-e -f --expression --file", changes: inPlaceOptions, valued: "-e -f -l -i? --expression --file --line-length"}
 	put(edits, "sed gsed")
 	put(program{instead: "-e -E", valued: "-e -E -I -M -m -F? -x? -i?"}, "perl")
@@ -181,7 +188,13 @@ func (c *Command) Operands() []string {
 
 // sorted sorts the arguments by kind, with the options that the table of programs gives for the
 // command.
-func (c *Command) sorted() sorted { return c.sort(programs.Get()[c.Name].valued, c.Name == "go") }
+func (c *Command) sorted() sorted {
+	s := c.sort(programs.Get()[c.Name].valued, text.HasWord("go gofmt goimports gofumpt shfmt clang-format", c.Name))
+	if c.Name == "yq" && len(s.operands) > 0 && text.HasWord("e eval ea eval-all", s.operands[0].text) {
+		s.operands = s.operands[1:]
+	}
+	return s
+}
 
 // Script returns the script or pattern in a command's arguments, for sed, perl, awk, grep and
 // jq.
@@ -234,6 +247,12 @@ func (w *walker) touch(c *Command, fed bool) {
 		w.patch(c)
 	case "fd", "fdfind":
 		c.Unknown = slices.ContainsFunc(c.Args, func(a string) bool { return text.HasWord("-x -X --exec --exec-batch", a) })
+	case "awk", "gawk", "mawk", "nawk":
+		w.awk(c)
+	case "uniq":
+		s := c.sorted()
+		w.each(c, Read, s.operands[:min(1, len(s.operands))])
+		w.each(c, Write, s.operands[min(1, len(s.operands)):])
 	case "source", ".":
 		c.Unknown = true
 		if len(c.Args) > 0 {
@@ -246,6 +265,8 @@ func (w *walker) touch(c *Command, fed bool) {
 			return
 		}
 		w.table(c, &p)
+		s := c.sorted() // a download gets its name from the address
+		c.Unknown = c.Unknown || c.Name == "wget" && !s.given("-O --output-document --spider") || c.Name == "curl" && s.given("-O -J --remote-name --remote-name-all --remote-header-name")
 	}
 	if fed {
 		w.more(c)
@@ -378,7 +399,55 @@ func (w *walker) sed(c *Command) {
 		files = files[min(1, len(files)):]
 	}
 	w.each(c, act, files)
+	c.Unknown = sedWrites.Get().MatchString(c.Script())
 }
+
+// awk records the effects of awk: its program may write files or run programs.
+func (w *walker) awk(c *Command) {
+	p := programs.Get()[c.Name]
+	if s := c.sorted(); slices.ContainsFunc(s.values, func(v word) bool { return text.HasWord("-i --include", v.option) && v.text == "inplace" }) {
+		p.act = Edit
+	}
+	w.table(c, &p)
+	c.Unknown = c.Unknown || awkWrites(c.Script())
+}
+
+// awkWrites reports whether a program of awk runs a program, or prints into a file or a pipe. A > in
+// brackets or in a text is something else.
+func awkWrites(script string) bool {
+	prints, quoted, depth := false, false, 0
+	for i := 0; i < len(script); i++ {
+		c, rest := script[i], script[i:]
+		switch {
+		case c == '"' && (i == 0 || script[i-1] != '\\'):
+			quoted = !quoted
+		case quoted:
+		case c == ';' || c == '}' || c == '\n':
+			prints = false
+		case strings.HasPrefix(rest, "print") && (i == 0 || strings.IndexByte(" \t\n;{})", script[i-1]) >= 0):
+			prints, depth = true, 0
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case strings.HasPrefix(rest, "||"):
+			i++
+		case strings.HasPrefix(rest, "system("), prints && depth == 0 && (c == '>' || c == '|'):
+			return true
+		}
+	}
+	return false
+}
+
+// sedWrites matches scripts of sed that write a file or run a program: w out, s/a/b/w out.
+var sedWrites = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
+	var substitutes []string
+	for _, sign := range [...]string{"/", `\|`, ",", "#", "@"} {
+		part := `(?:\\.|[^\\\n` + sign + `])*` + sign
+		substitutes = append(substitutes, sign+part+part)
+	}
+	return regexp.MustCompile(`(?:^|[;{}\n])\s*(?:[\d$,~]+|/(?:\\.|[^/\\])*/)?[\s!]*(?:[wW]\s*\S|e|s(?:` + strings.Join(substitutes, "|") + `)[gpIiMm\d]*[we])`)
+}}
 
 // suffixed reports whether word is the backup suffix after -i, which BSD sed takes as a
 // separate word.
@@ -443,30 +512,32 @@ func (w *walker) patches(c *Command, text string) bool {
 
 // found records the effects of find: deletions, written files and the programs that it runs.
 func (w *walker) found(c *Command, to sink) {
-	i := slices.IndexFunc(c.Args, func(a string) bool {
-		return a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir"
-	})
-	for k, a := range c.Args {
-		switch {
+	for k := 0; k < len(c.Args); k++ {
+		switch a := c.Args[k]; {
 		case a == "-delete":
 			c.Effects = append(c.Effects, Effect{Act: Delete})
 		case strings.HasPrefix(a, "-fprint") && k+1 < len(c.Args), a == "-fls" && k+1 < len(c.Args):
 			w.file(c, Write, c.Args[k+1], c.known[k+1])
+		case a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir":
+			var words []string
+			var known []bool
+			for k++; k < len(c.Args) && c.Args[k] != ";" && c.Args[k] != "+"; k++ {
+				words, known = append(words, c.Args[k]), append(known, c.known[k] && !strings.Contains(c.Args[k], "{}"))
+			}
+			w.executed(c, words, known, to)
 		}
 	}
-	if i < 0 {
-		return
-	}
-	var words []string
-	var known []bool
-	for k := i + 1; k < len(c.Args) && c.Args[k] != ";" && c.Args[k] != "+"; k++ {
-		words, known = append(words, c.Args[k]), append(known, c.known[k] && !strings.Contains(c.Args[k], "{}"))
-	}
+}
+
+// executed reads a program that find runs for each file.
+func (w *walker) executed(c *Command, words []string, known []bool, to sink) {
 	if w.deep >= maxDeep {
 		c.Unknown = true
 	} else if len(words) > 0 {
 		w.deep++
+		w.loops++
 		w.run(words, known, redirection{}, to)
+		w.loops--
 		w.deep--
 	}
 }

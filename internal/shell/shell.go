@@ -36,13 +36,13 @@ import (
 
 // A Line is a parsed command line.
 type Line struct {
-	// Text is the line without its leading comments and changes of directory. If the
+	// Text is the line without its leading comments and changes to a directory that is known. If the
 	// line only hands another line to a shell (bash -lc "…"), Text is that of the other
 	// line.
 	Text string
 
 	// Dir is the directory after the changes before Text, as in [Effect.Path].
-	// It is empty if there are none, or if the directory is not known.
+	// It is empty if there are none.
 	Dir string
 
 	// Commands are the commands that the line runs, in the order in which they begin;
@@ -84,6 +84,15 @@ type Command struct {
 	// It is false for the command a in "a | b", "a; b", "a || b", "a &" and
 	// "if a; then b; fi".
 	Counts bool
+
+	// Own is whether a status 0 directly behind the command, as echo $? prints it, implies that
+	// the command ran and had status 0. It is false for the command a in "b || a", "! a", "a &"
+	// and "if b; then a; fi".
+	Own bool
+
+	// Always is whether the command runs whatever status the others have. Again is whether it
+	// may run several times, because it is in a loop over words that are not known.
+	Always, Again bool
 
 	// Remote is whether the command runs on another machine, whose files do not matter here.
 	Remote bool
@@ -145,22 +154,26 @@ const (
 // maxDeep is the maximum depth of lines within lines and of function calls.
 const maxDeep = 8
 
-// maxBrackets is the maximum nesting of brackets. The parser's time grows with the square of
-// the nesting.
+// maxBrackets is the maximum nesting of brackets of one kind. The parser's time grows with the
+// square of the nesting.
 const maxBrackets = 1000
 
 // nested reports whether brackets are nested more deeply than maxBrackets.
 func nested(line string) bool {
-	depth := 0
-	for i := 0; i < len(line) && depth <= maxBrackets; i++ {
+	round, curly := 0, 0
+	for i := 0; i < len(line) && round <= maxBrackets && curly <= maxBrackets; i++ {
 		switch line[i] {
 		case '(':
-			depth++
+			round++
 		case ')':
-			depth = max(0, depth-1)
+			round = max(0, round-1)
+		case '{':
+			curly++
+		case '}':
+			curly = max(0, curly-1)
 		}
 	}
-	return depth > maxBrackets
+	return round > maxBrackets || curly > maxBrackets
 }
 
 // Parse parses a command line. The error is [ErrLong], or names the position where the line is
@@ -192,7 +205,7 @@ func Parse(line string) (*Line, error) {
 	l.Dir, l.Text = lead(line, file)
 	w.text = line
 	w.here.known = true
-	w.statements(file.Stmts, sink{shown: true, counts: true})
+	w.statements(file.Stmts, sink{shown: true, counts: true, own: true, always: true})
 	if w.left < 0 {
 		return nil, fmt.Errorf("%w: its loops, functions and brackets expand to more than %d steps", ErrLong, maxSteps)
 	}
@@ -260,19 +273,24 @@ func passedLine(file *syntax.File) (string, bool) {
 	return line, ok
 }
 
-// lead returns the directory to which a line first changes, and the rest of the line.
+// lead returns the directory to which a line first changes, and the rest of the line. The rest
+// begins with the changes after which the directory is not known.
 func lead(line string, file *syntax.File) (dir, rest string) {
 	parts := sequence(nil, file.Stmts)
-	place := location{known: true}
-	for i, p := range parts {
-		to, known, ok := changesTo(p.stmt)
-		if ok && !p.either && i+1 < len(parts) {
-			place.enter(to, known)
-			continue
-		}
-		return place.dir, strings.TrimSpace(line[p.stmt.Pos().Offset():])
+	if len(parts) == 0 {
+		return "", ""
 	}
-	return "", ""
+	place, begin := location{known: true}, 0
+	for i, p := range parts[:len(parts)-1] {
+		to, known, ok := changesTo(p.stmt)
+		if !ok || p.either {
+			break
+		}
+		if place.enter(to, known); place.known {
+			dir, begin = place.dir, i+1
+		}
+	}
+	return dir, strings.TrimSpace(line[parts[begin].stmt.Pos().Offset():])
 }
 
 // A part is a statement of a list joined by && and ||.
@@ -281,11 +299,11 @@ type part struct {
 	either bool // an || follows
 }
 
-// sequence appends the parts of statements to list.
+// sequence appends the parts of statements to list. A list that runs in the background is one part.
 func sequence(list []part, stmts []*syntax.Stmt) []part {
 	for _, s := range stmts {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
-		if !ok || b.Op != syntax.AndStmt && b.Op != syntax.OrStmt {
+		if !ok || s.Background || b.Op != syntax.AndStmt && b.Op != syntax.OrStmt {
 			list = append(list, part{stmt: s})
 			continue
 		}

@@ -95,7 +95,10 @@ func TestTextAndDirectory(t *testing.T) {
 		{"shells around shells go", `sh -c "bash -c 'make all'"`, "", "make all"},
 		{"a change that may fail stays", "cd x || mkdir x; make", "", "cd x || mkdir x; make"},
 		{"a change of the directory alone stays", "cd /srv", "", "cd /srv"},
-		{"a directory that only the shell knows is none", "cd $X && make", "", "make"},
+		{"a change to a directory that only the shell knows stays", "cd $X && make", "", "cd $X && make"},
+		{"a change back stays", "cd a && cd - && make", "a", "cd - && make"},
+		{"changes before one to a directory that is known go", "cd $X && cd y && cd /z && make", "/z", "make"},
+		{"a change in the background stays", "cd x && make & rm y", "", "cd x && make & rm y"},
 		{"a shell beside others stays", "bash -c make &", "", "bash -c make &"},
 		{"a shell whose result is turned round stays", "! bash -c make", "", "! bash -c make"},
 		{"a shell with a variable stays", "X=1 bash -c make", "", "X=1 bash -c make"},
@@ -150,6 +153,21 @@ func TestCommands(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}
+
+// A here-document without an end line ends with the line.
+func TestInput(t *testing.T) {
+	for line, want := range map[string]string{
+		"cat > a.txt <<EOF\nhello\nworld": "hello\nworld\n", "cat <<EOF\nhello\n": "hello\n", "cat <<EOF\n": "", "cat <<EOF\nEO": "EO\n", "cat <<EOF\nhello\nEOF": "hello\n", "bash -c 'cat <<EOF\nhello'": "hello\n",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := l.Commands[0]; c.Input != want || !c.Fed {
+			t.Errorf("%q feeds %t %q, want %q", line, c.Fed, c.Input, want)
+		}
 	}
 }
 
@@ -216,25 +234,28 @@ func TestWhereCommandsRun(t *testing.T) {
 
 func TestLooks(t *testing.T) {
 	for line, want := range map[string]bool{
-		"cat a":                        true,
-		"git log -3":                   true,
-		"git -C x branch -a":           true,
-		"git branch -D old":            false,
-		"git config user.name":         true,
-		"git config user.name x":       false,
-		"git stash list":               true,
-		"git stash":                    false,
-		"sed -n 1p a":                  true,
-		"sed -i s/a/b/ a":              false,
-		"find . -delete":               false,
-		"sort -o a b":                  false,
-		"grep x a > b":                 false,
-		"grep x a 2>/dev/null":         true,
-		"ssh host ls":                  false,
-		"make":                         false,
-		"gh pr view 12":                true,
-		"gh pr create --fill":          false,
-		"gh api repos/a/b":             true,
+		"cat a":                      true,
+		"git log -3":                 true,
+		"git -C x branch -a":         true,
+		"git branch -D old":          false,
+		"git config user.name":       true,
+		"git config user.name x":     false,
+		"git stash list":             true,
+		"git stash":                  false,
+		"sed -n 1p a":                true,
+		"sed -i s/a/b/ a":            false,
+		"find . -delete":             false,
+		"sort -o a b":                false,
+		"grep x a > b":               false,
+		"grep x a 2>/dev/null":       true,
+		"ssh host ls":                false,
+		"make":                       false,
+		"gh pr view 12":              true,
+		"gh pr create --fill":        false,
+		"gh api repos/a/b":           true,
+		"gh api --method=DELETE a/b": false, "gh api -XDELETE a/b": false, "gh api --field=a=b a/b": false, "gh api -q .id a/b": true,
+		"git branch -d -r origin/x": false, "git branch -vv": true, "git branch --set-upstream-to=origin/x": false, "git branch --unset-upstream": false,
+		"git branch --remotes x": true, "git tag -a v1 -m x": false, "git tag -n5 v1": true, "git tag -d v1": false,
 		"gh api -X POST repos/a/b":     false,
 		"command -v go":                true,
 		"gofmt -l .":                   true,
@@ -320,6 +341,11 @@ func TestReads(t *testing.T) {
 		"head -5 < in.txt":                     {"in.txt"},
 		"rg -n main a.go":                      {"a.go"},
 		"git show HEAD:a.go":                   {"a.go"},
+		"git show :a.go":                       {"a.go"},
+		"git show HEAD~5:a.go":                 nil,
+		"cat a.go > /dev/null":                 nil,
+		"cat b.go; cat a.go &> /dev/null":      nil,
+		"X=$(cat a.go)":                        nil,
 		"cat a.go || echo none":                {"a.go"},
 		"cat a.go; X=1":                        {"a.go"},
 		"cat a.go; export X=1":                 {"a.go"},
@@ -444,6 +470,10 @@ func TestBoundsOfALine(t *testing.T) {
 		"1001 brackets beside another": {strings.Repeat("(:);", 1001) + "rm a", strings.Repeat(": ; ", 1001) + "rm: delete a"},
 		"a directory of 4096 bytes":    {"cd " + strings.Repeat("a", 4096) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete " + strings.Repeat("a", 4096) + "/c"},
 		"a directory of 4097 bytes":    {"cd " + strings.Repeat("a", 4097) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete ?"},
+		"many braces of one word":      {"rm " + strings.Repeat("{a}", 16_000) + "/x", "rm: delete " + strings.Repeat("{a}", 16_000) + "/x"},
+		"64 braces in one another":     {"rm " + strings.Repeat("{", 64), "rm: delete " + strings.Repeat("{", 64)},
+		"65 braces in one another":     {"rm x " + strings.Repeat("{", 65), "rm: delete x, delete ?"},
+		"many words of many parts":     {"rm " + strings.Repeat("{a,b}", 6) + strings.Repeat("{a}", 16_000), "rm: delete ?"},
 		"the longest line":             {": " + strings.Repeat("a", MaxLine-2), ":"},
 	} {
 		if got := describe(tt.line); got != tt.want {
@@ -465,6 +495,13 @@ func TestPatchHeads(t *testing.T) {
 		want []Patch
 	}{
 		"a file that is renamed":         {"--- a/x.go\t2026-01-02\n+++ b/y.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y.go", From: "x.go", Act: Rename, Old: "a\n", New: "b\n"}}},
+		"a removed comment":              {"--- a/q.sql\n+++ b/q.sql\n@@ -1,4 +1,3 @@\n a\n--- old comment\n-drop\n+keep\n z\n", []Patch{{Path: "q.sql", Act: Edit, Old: "a\n-- old comment\ndrop\nz\n", New: "a\nkeep\nz\n"}}},
+		"lines like a head in a hunk":    {"--- a/q\n+++ b/q\n@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []Patch{{Path: "q", Act: Edit, Old: "-- x\nz\n", New: "++ y\nz\n"}}},
+		"a hunk with fewer lines":        {"--- x\n+++ x\n@@ -1,9 +1,9 @@\n-a\n+b\n--- y\n+++ y\n@@ -1 +1 @@\n-c\n+d\n", []Patch{{Path: "x", Act: Edit, Old: "a\n", New: "b\n"}, {Path: "y", Act: Edit, Old: "c\n", New: "d\n"}}},
+		"other names without git":        {"--- a.go.orig\n+++ a.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "a.go", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"other folders without git":      {"--- old/a.go\n+++ new/a.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "new/a.go", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"a rename by git alone":          {"diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\ndiff --git a/z b/z\n--- a/z\n+++ b/z\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y", From: "x", Act: Rename}, {Path: "z", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"a rename by git with a hunk":    {"diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y", From: "x", Act: Rename, Old: "a\n", New: "b\n"}}},
 		"without prefixes":               {"--- x.go\n+++ x.go\n@@\n \n+b\n\n", []Patch{{Path: "x.go", Act: Edit, Old: "\n", New: "\nb\n"}}},
 		"paths of a letter":              {"--- a\n+++ a\n@@\n+b\n", []Patch{{Path: "a", Act: Edit, New: "b\n"}}},
 		"nothing to nothing":             {"--- /dev/null\n+++ /dev/null\n", nil},
@@ -507,6 +544,8 @@ func TestLongLines(t *testing.T) {
 		"a long word in loops":            loops(4, "echo "+strings.Repeat("a", 10_000)),
 		"a long line in loops":            loops(4, "eval '"+strings.Repeat("x=1;", 10_000)+"'"),
 		"functions that call themselves":  "f() { " + strings.Repeat("f; ", 100) + "}; f",
+		"braces in braces":                "echo " + strings.Repeat("{a,", 8000),
+		"braces":                          "echo " + strings.Repeat("{", 4000),
 		"brackets in brackets":            strings.Repeat("(", 5000) + "ls" + strings.Repeat(")", 5000),
 	} {
 		if l, err := Parse(line); !errors.Is(err, ErrLong) {
@@ -696,61 +735,65 @@ func commandAt(t *testing.T, file string, row int, digest string) string {
 // Which commands the status of a line counts: those with a "+" before them.
 func TestCounts(t *testing.T) {
 	for line, want := range map[string]string{
-		"make":                       "+make",
-		"a && b":                     "+a +b",
-		"a; b":                       "a +b",
-		"a\nb":                       "a +b",
-		"a | b":                      "a +b",
-		"a || b":                     "a b",
-		"a || exit 1":                "+a exit",
-		"a || { echo no; exit 2; }":  "+a echo exit",
-		"a || exit 0":                "a exit",
-		"a || true":                  "a true",
-		"a && b || echo no":          "a b echo",
-		"a &":                        "a",
-		"a & b":                      "a +b",
-		"! a":                        "a",
+		"make":                      "+make",
+		"a && b":                    "+a +b",
+		"a; b":                      "a +b",
+		"a\nb":                      "a +b",
+		"a | b":                     "a +b",
+		"a || b":                    "a b",
+		"a || exit 1":               "+a exit",
+		"a || { echo no; exit 2; }": "+a echo exit",
+		"a || exit 0":               "a exit",
+		"a || true":                 "a true",
+		"a && b || echo no":         "a b echo",
+		"a &":                       "a", "a & b": "a +b", "! a": "a",
 		"set -e; a; b":               "set +a +b",
 		"set -eo pipefail\na | b\nc": "set +a +b +c",
 		"set -o pipefail; a | b":     "set +a +b",
 		"set +e; a; b":               "set a +b",
 		"set -e; set +e; a; b":       "set +set a +b",
 		"set -eu; a; b":              "set +a +b",
-		"set errexit; a; b":          "set a +b",
-		"set -u; a; b":               "set a +b",
-		"set --e; a; b":              "set a +b",
-		"set -o errexit; a; b":       "set +a +b",
-		"set pipefail; a | b":        "set a +b",
+		"set errexit; a; b":          "set a +b", "set -u; a; b": "set a +b", "set --e; a; b": "set a +b",
+		"set -o errexit; a; b":                    "set +a +b",
+		"set pipefail; a | b":                     "set a +b",
 		"set -o pipefail; set +o pipefail; a | b": "set set a +b",
-		"a || false":                      "+a false",
-		"a || false x":                    "a false",
-		"a || exit":                       "a exit",
-		"a || return 2":                   "+a return",
-		"a || exit 00":                    "a exit",
-		"a || exit 1 2":                   "a exit",
-		"a || ! false":                    "a false",
-		"a || { b && exit 1; }":           "+a b exit",
-		"if a; then b; fi":                "a b",
-		"for i in 1 2; do a; done":        "a a",
-		"while a; do b; done":             "a b",
-		"(a && b)":                        "+a +b",
-		"{ a; b; } && c":                  "a +b +c",
-		"a $(b)":                          "b +a",
-		"bash -c 'a; b' && c":             "a +b +c",
-		"time a":                          "+a",
-		"timeout 9 a":                     "+a",
-		"rtk a":                           "a",
-		"find . -name x -exec a {} \\;":   "a +find",
-		"a && exit 0; b":                  "a exit b",
-		"f() { a; b; }; f":                "a +b",
-		"[[ -f x ]] && a":                 "+[[ +a",
-		"a > log 2>&1 && b":               "+a +b",
-		"a | tee log; echo ${PIPESTATUS}": "a tee +echo",
-		"case x in x) a;; esac":           "a",
-		"coproc a":                        "a",
-		"trap 'a b' EXIT; c":              "a +c",
-		"ssh host 'a && b'":               "+a +b",
-		"export X=1 && a":                 "+export +a",
+		"a || false":                              "+a false",
+		"a || false x":                            "a false",
+		"a || exit":                               "a exit",
+		"a || return 2":                           "+a return",
+		"a || exit 00":                            "a exit",
+		"a || exit 1 2":                           "a exit",
+		"a || ! false":                            "a false",
+		"a || { b && exit 1; }":                   "+a b exit",
+		"if a; then b; fi":                        "a b",
+		"for i in 1 2; do a; done":                "a a",
+		"while a; do b; done":                     "a b",
+		"(a && b)":                                "+a +b",
+		"{ a; b; } && c":                          "a +b +c",
+		"a $(b)":                                  "b +a",
+		"bash -c 'a; b' && c":                     "a +b +c",
+		"time a":                                  "+a",
+		"timeout 9 a":                             "+a",
+		"rtk a":                                   "a",
+		"find . -name x -exec a {} \\;":           "a +find",
+		"a && exit 0; b":                          "a exit b",
+		"f() { a; b; }; f":                        "a +b",
+		"[[ -f x ]] && a":                         "+[[ +a",
+		"a > log 2>&1 && b":                       "+a +b",
+		"a | tee log; echo ${PIPESTATUS}":         "a tee +echo",
+		"case x in x) a;; esac":                   "a",
+		"coproc a":                                "a",
+		"trap 'a b' EXIT; c":                      "a +c",
+		"ssh host 'a && b'":                       "+a +b",
+		"export X=1 && a":                         "+export +a",
+		"set -e; a && b; c":                       "set a b +c", "set -e; a && b": "set +a +b", "set -e; a || exit 1; c": "set +a exit +c",
+		"set -e; a && b || exit 1; c": "set +a +b exit +c", "set -e; { a && b; }; c": "set a b +c", "set -e; (a && b); c": "set +a +b +c",
+		"set -e; (a; b); c": "set +a +b +c", "set -e; { a; b; } && c": "set a +b +c", "set -e; { a; b; } || exit 1": "set a +b exit",
+		"set -e; f() { a; b; }; f && c": "set a +b +c", "set -e; bash -c 'a; b'; c": "set a +b +c", "set -e; eval 'a; b'; c": "set +a +b +c",
+		"(set -e; a); b; c": "set a b +c", "(set -e; a; b)": "set +a +b", "bash -c 'set -e; a'; b; c": "set a b +c",
+		"(set -o pipefail); a | b": "set a +b", "(exit 0); a": "exit +a", "bash -c 'exit 0'; a": "exit +a",
+		"trap 'exit 0' INT; a": "exit +a", "trap 'exit 0' EXIT; a": "exit a", "f() { return 0; }; f; a": "return +a",
+		"f() { return 0; a; }; f": "return a", "f() { exit 0; }; f; a": "exit a",
 	} {
 		l, err := Parse(line)
 		if err != nil {
@@ -766,6 +809,66 @@ func TestCounts(t *testing.T) {
 		}
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("the status of %q counts %s, want %s", line, got, want)
+		}
+	}
+}
+
+// Where the last command of a line runs.
+func TestDir(t *testing.T) {
+	for line, want := range map[string]string{
+		"git log": "", "git -C ../other commit -am x": "../other", "cd w && git -C a -C b log": "w/a/b", "git -C a log; ls": "", "git -C \"$X\" log": "", "env -C web ls": "web", "cd web; ls": "web", "(cd web); ls": "",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Commands[len(l.Commands)-1].Dir; got != want {
+			t.Errorf("%q ends in %q, want %q", line, got, want)
+		}
+	}
+}
+
+// Which commands a status directly behind them is about.
+func TestOwn(t *testing.T) {
+	for line, want := range map[string]bool{
+		"a": true, "b; a": true, "b && a": true, "b | a": true, "{ b; a; }": true, "(a)": true, "bash -c 'b; a'": true, "a || exit 1": true, "! a": false, "a &": false, "b || a": false, "a || b": false,
+		"if b; then a; fi": false, "while b; do a; done": false, "for x in 1; do a; done": false, "case x in x) a;; esac": false, "b $(a)": false, "rtk a": false, "b || exit 0; a": false,
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range l.Commands {
+			if c.Name == "a" && c.Own != want {
+				t.Errorf("the status behind a in %q is its own: %t, want %t", line, c.Own, want)
+			}
+		}
+	}
+}
+
+// Which commands run whatever the others do (!), and which may run several times (*).
+func TestAlwaysAndAgain(t *testing.T) {
+	for line, want := range map[string]string{
+		"a; b": "a! b!", "a && b": "a! b", "a || b": "a! b", "if a; then b; fi": "a b", "set -e; a": "set a", "(a; b) | c": "a! b! c!", "a $(b)": "b a!", "exit 0; a": "exit a", "bash -c 'a; b'": "a! b!",
+		"for x in 1 2; do a; done": "a a", "for x in *; do a; done; b": "a* b!", "while a; do b; done": "a* b*", "for x in *; do for y in 1; do a; done; b; done": "a* b*",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range l.Commands {
+			name := c.Name
+			if c.Always {
+				name += "!"
+			}
+			if c.Again {
+				name += "*"
+			}
+			got = append(got, name)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%q runs %s, want %s", line, got, want)
 		}
 	}
 }

@@ -23,7 +23,9 @@ type walker struct {
 	inner int                 // number of enclosing words
 	fatal bool                // a failing command ends the line: set -e
 	pipes bool                // a failing command in a pipe fails the pipe: set -o pipefail
+	loops int                 // number of enclosing loops over words that are not known
 	ended bool                // the line may have ended before the present command, with status 0
+	back  bool                // the function may have returned before the present command, with status 0
 	out   []Command
 }
 
@@ -38,7 +40,14 @@ type sink struct {
 	shown  bool // their output is in the output of the line
 	piped  bool // their input is the output of another command
 	counts bool // see Command.Counts
+	own    bool // see Command.Own
+	always bool // see Command.Always
+	exits  bool // counts holds only because of set -e, which ignores a failure in a && b
+	lax    bool // set -e has no effect, because the status is tested by && or ||
 }
+
+// never says that no status tells anything about the commands, which may not run.
+func (s *sink) never() { s.counts, s.own, s.always = false, false, false }
 
 // spend takes a number of steps from those that are left, and reports whether there were enough.
 // This limits the time that a line can take.
@@ -53,7 +62,9 @@ func (w *walker) add(c Command) {
 		c.Remote, c.Effects, c.Unknown = true, nil, true
 	}
 	c.Inner, c.Dir = w.inner > 0, w.here.dir
-	c.Counts = c.Counts && !c.Inner && !w.ended
+	sure := !c.Inner && !w.ended && !w.back
+	c.Counts, c.Own, c.Always = c.Counts && sure, c.Own && sure, c.Always && sure && !w.fatal
+	c.Again = w.loops > 0
 	w.out = append(w.out, c)
 }
 
@@ -67,7 +78,9 @@ func (w *walker) group(r *redirection) {
 func (w *walker) statements(list []*syntax.Stmt, to sink) {
 	for i, s := range list {
 		one := to
-		one.counts = to.counts && (w.fatal || i == len(list)-1)
+		if i < len(list)-1 {
+			one.counts, one.exits = to.counts && w.fatal && !to.lax, true
+		}
 		w.statement(s, one)
 	}
 }
@@ -82,7 +95,7 @@ func (w *walker) statement(s *syntax.Stmt, to sink) {
 		to.shown = false
 	}
 	if s.Background || s.Negated {
-		to.counts = false
+		to.never()
 	}
 	call, isCall := s.Cmd.(*syntax.CallExpr)
 	switch {
@@ -103,12 +116,12 @@ func (w *walker) statement(s *syntax.Stmt, to sink) {
 }
 
 // aside calls the function f, which reads commands of a subshell. Afterwards it undoes their
-// changes of variables and directory.
+// changes of variables, directory and options, and goes on although they may have ended it.
 func (w *walker) aside(f func()) {
-	here, vars := w.here, w.vars
+	here, vars, fatal, pipes, ended, back := w.here, w.vars, w.fatal, w.pipes, w.ended, w.back
 	w.vars = maps.Clone(vars)
 	f()
-	w.here, w.vars = here, vars
+	w.here, w.vars, w.fatal, w.pipes, w.ended, w.back = here, vars, fatal, pipes, ended, back
 }
 
 // maybe calls the function f, which reads commands that may not run. Afterwards the variables that
@@ -148,6 +161,8 @@ func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 					}
 				case *syntax.WordIter:
 					delete(w.vars, n.Name.Value)
+				case syntax.ArithmExpr, *syntax.LetClause:
+					w.computes(n)
 				case *syntax.CallExpr:
 					if len(n.Args) == 0 {
 						break
@@ -155,6 +170,8 @@ func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 					switch n.Args[0].Lit() {
 					case "cd", "pushd", "popd", "builtin", "command":
 						w.here = location{}
+					case "shift", "set":
+						w.positional()
 					case "read", "eval", "source", ".", "printf", "mapfile", "readarray", "getopts":
 						clear(w.vars)
 					}
@@ -162,7 +179,9 @@ func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 				return true
 			})
 		}
+		w.loops++
 		f()
+		w.loops--
 	})
 }
 
@@ -173,32 +192,42 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.BinaryCmd:
 		switch c.Op {
 		case syntax.Pipe, syntax.PipeAll:
-			w.aside(func() { w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes}) })
-			w.aside(func() { w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts}) })
+			w.aside(func() {
+				w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes, own: to.own, always: to.always, lax: to.lax})
+			})
+			w.aside(func() {
+				w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts, own: to.own, always: to.always, lax: to.lax})
+			})
 		case syntax.OrStmt: // the second command runs if the first failed
 			first := to
-			first.counts = to.counts && fails(c.Y)
+			only := fails(c.Y)
+			first.counts, first.own, first.exits, first.lax = to.counts && only, to.own && only, false, true
 			w.statement(c.X, first)
 			here := w.here
-			to.counts = false
+			to.never()
 			w.maybe(func() { w.statement(c.Y, to) })
 			w.here = here
 		case syntax.AndStmt:
-			w.statement(c.X, to)
+			to.counts = to.counts && !to.exits
+			first := to
+			first.lax = true
+			w.statement(c.X, first)
+			to.always = false
 			w.statement(c.Y, to)
 		}
 	case *syntax.Subshell:
+		to.exits = false
 		w.aside(func() { w.statements(c.Stmts, to) })
 	case *syntax.Block:
 		w.statements(c.Stmts, to)
 	case *syntax.IfClause:
-		to.counts = false
+		to.never()
 		for ; c != nil; c = c.Else {
 			w.statements(c.Cond, to)
 			w.maybe(func() { w.statements(c.Then, to) })
 		}
 	case *syntax.WhileClause:
-		to.counts = false
+		to.never()
 		w.again(slices.Concat(c.Cond, c.Do), func() {
 			w.statements(c.Cond, to)
 			w.statements(c.Do, to)
@@ -206,7 +235,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.ForClause:
 		w.loop(c, to)
 	case *syntax.CaseClause:
-		to.counts = false
+		to.never()
 		w.within(c.Word)
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
@@ -231,7 +260,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 		w.declaration(c, to)
 	case *syntax.TestClause:
 		w.within(c)
-		w.add(Command{Name: "[[", Shown: to.shown, Counts: to.counts})
+		w.add(Command{Name: "[[", Shown: to.shown, Counts: to.counts, Own: to.own, Always: to.always})
 	default: // arithmetic
 		w.within(c)
 	}
@@ -239,7 +268,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 
 // declaration reads export, local, readonly and the like.
 func (w *walker) declaration(c *syntax.DeclClause, to sink) {
-	cmd := Command{Name: c.Variant.Value, Shown: to.shown, Counts: to.counts}
+	cmd := Command{Name: c.Variant.Value, Shown: to.shown, Counts: to.counts, Own: to.own, Always: to.always}
 	for _, a := range c.Args {
 		w.assign(a)
 		word := w.source(a)
@@ -250,7 +279,7 @@ func (w *walker) declaration(c *syntax.DeclClause, to sink) {
 
 // loop reads a loop; if its words are plain, once per word.
 func (w *walker) loop(c *syntax.ForClause, to sink) {
-	to.counts = false // the status is that of the last round
+	to.never() // the status is that of the last round
 	over, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		w.within(c.Loop)
@@ -283,6 +312,9 @@ func (w *walker) assign(a *syntax.Assign) {
 		}
 		return
 	}
+	if a.Index != nil {
+		w.within(a.Index)
+	}
 	value, known := w.expand(a.Value)
 	w.set(a.Name.Value, value, known && !a.Append && a.Index == nil)
 }
@@ -304,6 +336,35 @@ func (w *walker) set(name, value string, known bool) {
 		w.vars = make(map[string]string)
 	}
 	w.vars[name] = value
+}
+
+// positional forgets the arguments of the line or the function: $1 and the others.
+func (w *walker) positional() {
+	for c := '1'; c <= '9'; c++ {
+		delete(w.vars, string(c))
+	}
+}
+
+// computes forgets the variables that a node sets by arithmetic: x++, x = 1, let.
+func (w *walker) computes(n syntax.Node) {
+	var to syntax.ArithmExpr
+	switch n := n.(type) {
+	case *syntax.LetClause:
+		clear(w.vars) // its words may be quoted
+	case *syntax.UnaryArithm:
+		if n.Op == syntax.Inc || n.Op == syntax.Dec {
+			to = n.X
+		}
+	case *syntax.BinaryArithm:
+		if op := n.Op.String(); strings.HasSuffix(op, "=") && !text.HasWord("== != <= >=", op) {
+			to = n.X
+		}
+	}
+	if word, ok := to.(*syntax.Word); ok {
+		if delete(w.vars, word.Lit()); word.Lit() == "" {
+			clear(w.vars)
+		}
+	}
 }
 
 // A redirection is the combined effect of a statement's redirections.
@@ -361,6 +422,9 @@ func body(text, end string) string {
 	if strings.TrimLeft(text[i:], "\t") == end {
 		return text[:i]
 	}
+	if text != "" && text[len(text)-1] != '\n' { // it ends with the line, and Bash completes it
+		text += "\n"
+	}
 	return text
 }
 
@@ -394,7 +458,16 @@ func (w *walker) call(c *syntax.CallExpr, r redirection, to sink) {
 // that only run another program, such as timeout 60.
 func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	words, known, how := unwrap(words, known)
-	to.counts = to.counts && !how.hides
+	if len(how.into) > 0 {
+		here := w.here
+		defer func() { w.here = here }()
+		for _, d := range how.into {
+			w.here.enter(d.text, d.known)
+		}
+	}
+	if how.hides {
+		to.never()
+	}
 	if how.line {
 		w.group(&r)
 		far := w.far
@@ -403,13 +476,14 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.far = far
 		return
 	}
-	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown, Piped: to.piped, Counts: to.counts}
+	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown, Piped: to.piped, Counts: to.counts, Own: to.own, Always: to.always}
 	c.Name = programName(words[0], known[0])
 	if f, ok := w.funcs[c.Name]; ok && known[0] {
 		w.function(c, f, r, to)
 		return
 	}
 	c.Effects = r.effects
+	here := w.here
 	switch {
 	case !known[0] && c.Name == "":
 		c.Unknown = true
@@ -429,8 +503,15 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		return
 	case c.Name == "set":
 		w.options(c.Args)
-	case (c.Name == "exit" || c.Name == "return") && !failing(c.Args):
+		if slices.Contains(c.Args, "--") {
+			w.positional()
+		}
+	case c.Name == "shift":
+		w.positional()
+	case c.Name == "exit" && !failing(c.Args):
 		w.ended = true
+	case c.Name == "return" && !failing(c.Args):
+		w.back = true
 	case text.HasWord("read unset printf mapfile readarray getopts source .", c.Name):
 		clear(w.vars) // the command may set any variable
 		w.touch(&c, how.feeds)
@@ -438,6 +519,9 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.touch(&c, how.feeds)
 	}
 	w.add(c)
+	if c.Name == "git" {
+		w.here = here
+	}
 }
 
 // options notes which of the options -e (errexit) and pipefail the arguments of the command set
@@ -507,22 +591,23 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 	}
 	w.group(&r)
 	w.deep++
-	outer, text := w.vars, w.text
+	outer, text, back := w.vars, w.text, w.back
 	w.vars, w.text = maps.Clone(outer), f.text
+	w.positional()
 	for i, a := range c.Args {
 		w.set(string(rune('1'+i)), a, c.known[i] && i < 9)
 	}
 	w.statement(f.body, to)
 	w.agree(outer)
 	w.deep--
-	w.text = text
+	w.text, w.back = text, back
 }
 
 // handed reads a line that command c hands to a shell, such as the argument of bash -c. If the line
 // cannot be read, handed appends c itself, as a command with unknown effects. plain says that the
 // text of the line is known.
 func (w *walker) handed(line string, c Command, plain bool, to sink) {
-	c.Shown, c.Counts = to.shown, to.counts
+	c.Shown, c.Counts, c.Own, c.Always = to.shown, to.counts, to.own, to.always
 	file, err := (*syntax.File)(nil), ErrLong
 	if plain && w.deep < maxDeep && w.spend(len(line)/textStep) {
 		file, err = parse(line)
@@ -537,15 +622,26 @@ func (w *walker) handed(line string, c Command, plain bool, to sink) {
 		w.add(Command{Effects: c.Effects})
 	}
 	w.deep++
-	text := w.text
+	outer := w.text
 	w.text = line
-	read := func() { w.statements(file.Stmts, to) }
-	if c.Name == "eval" {
-		read()
-	} else {
-		w.aside(read)
+	ended := w.ended
+	switch c.Name {
+	case "eval":
+		w.statements(file.Stmts, to)
+	case "trap":
+		w.aside(func() {
+			w.statements(file.Stmts, to)
+			ended = ended || w.ended && slices.ContainsFunc(c.Args, func(a string) bool { return text.HasWord("EXIT 0 ERR DEBUG RETURN", a) })
+		})
+	default: // a shell of its own
+		to.exits, to.lax = false, false
+		w.aside(func() {
+			w.fatal, w.pipes = false, false
+			w.statements(file.Stmts, to)
+		})
 	}
-	w.text = text
+	w.ended = w.ended || ended
+	w.text = outer
 	w.deep--
 }
 
@@ -561,6 +657,12 @@ func (w *walker) within(n syntax.Node) {
 		case *syntax.ProcSubst:
 			w.aside(func() { w.statements(n.Stmts, sink{}) })
 			return false
+		case *syntax.ParamExp:
+			if n.Exp != nil && n.Param != nil { // perhaps ${x:=y}
+				delete(w.vars, n.Param.Value)
+			}
+		case syntax.ArithmExpr, *syntax.LetClause:
+			w.computes(n)
 		}
 		return true
 	})

@@ -26,16 +26,31 @@ func (w *walker) words(list []*syntax.Word) (words []string, known []bool) {
 	return words, known
 }
 
-// maxBraces limits the words to which the braces of a word expand.
-const maxBraces = 64
+// maxBraces limits the words to which the braces of a word expand and the nesting of these braces,
+// and maxParts the parts of each of several words.
+const (
+	maxBraces = 64
+	maxParts  = 1000
+)
 
 // braces returns the words to which a word with braces expands: a.{js,ts} becomes two. ok is
-// false for too many words and for a sequence.
+// false for too many words or braces in braces, and for a sequence.
 func braces(word *syntax.Word) ([]*syntax.Word, bool) {
-	has := slices.ContainsFunc(word.Parts, func(p syntax.WordPart) bool {
+	has, depth := false, 0
+	for _, p := range word.Parts {
 		l, ok := p.(*syntax.Lit)
-		return ok && strings.Contains(l.Value, "{")
-	})
+		for i := 0; ok && i < len(l.Value); i++ {
+			switch l.Value[i] {
+			case '{':
+				has = true
+				if depth++; depth > maxBraces {
+					return nil, false
+				}
+			case '}':
+				depth = max(0, depth-1)
+			}
+		}
+	}
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
 	if !has || !syntax.SplitBraces(split) {
 		return []*syntax.Word{word}, true
@@ -47,22 +62,22 @@ func braces(word *syntax.Word) ([]*syntax.Word, bool) {
 func product(word *syntax.Word) ([]*syntax.Word, bool) {
 	made := []*syntax.Word{{}}
 	for _, p := range word.Parts {
-		elems := []*syntax.Word{{Parts: []syntax.WordPart{p}}}
-		if b, ok := p.(*syntax.BraceExp); ok {
-			if b.Sequence {
+		b, ok := p.(*syntax.BraceExp)
+		if len(made) > 1 && len(made[0].Parts) > maxParts {
+			return nil, false
+		}
+		if !ok {
+			for _, m := range made {
+				m.Parts = append(m.Parts, p)
+			}
+			continue
+		}
+		var elems []*syntax.Word
+		for _, e := range b.Elems {
+			inner, ok := product(e)
+			if elems = append(elems, inner...); !ok || b.Sequence || len(made)*len(elems) > maxBraces {
 				return nil, false
 			}
-			elems = nil
-			for _, e := range b.Elems {
-				inner, ok := product(e)
-				if !ok {
-					return nil, false
-				}
-				elems = append(elems, inner...)
-			}
-		}
-		if len(made)*len(elems) > maxBraces {
-			return nil, false
 		}
 		next := make([]*syntax.Word, 0, len(made)*len(elems))
 		for _, m := range made {
@@ -96,10 +111,11 @@ func (w *walker) word(word *syntax.Word) (text string, known bool) {
 	return b.String(), true
 }
 
-// source returns the text of a node in the line.
+// source returns the text of a node in the line. A here-document without an end line ends with the
+// line.
 func (w *walker) source(n syntax.Node) string {
-	from, to := int(n.Pos().Offset()), int(n.End().Offset())
-	if from > to || to > len(w.text) {
+	from, to := int(n.Pos().Offset()), min(int(n.End().Offset()), len(w.text))
+	if from > to {
 		return ""
 	}
 	return w.text[from:to]

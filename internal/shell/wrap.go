@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -18,18 +19,20 @@ type wrapper struct {
 	remote   bool   // the program runs on another machine
 	line     bool   // the words are joined to a line for a shell
 	hides    bool   // the status of the wrapper is not that of the program
+	into     string // options whose value is the directory of the program
+	marks    string // options whose value is replaced in the words of the program
 	asks     string // options with which the wrapper only prints something and runs no program
 }
 
 // wrappers is the table of the programs that run others.
 var wrappers = lazy.Value[map[string]wrapper]{Make: func() map[string]wrapper {
-	runs := wrapper{verbs: "run exec", valued: "--with --extra --group --python -p --directory --project --package -e --env"}
+	runs := wrapper{verbs: "run exec", into: "--directory", valued: "--with --extra --group --python -p --directory --project --package -e --env"}
 	fetches := wrapper{valued: "-p --package -c --call", asks: "-c --call --version"}
 	m := map[string]wrapper{
 		"sudo": {valued: `-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --close-from --role --type --other-user
-			--chdir --chroot --command-timeout`, sets: true, asks: "-l -v -k -K -e --list --validate --edit"},
+			--chdir --chroot --command-timeout`, sets: true, into: "-D --chdir", asks: "-l -v -k -K -e --list --validate --edit"},
 		"doas":       {valued: "-u -C", sets: true},
-		"env":        {valued: "-u -C --unset --chdir", sets: true, asks: "-S --split-string"},
+		"env":        {valued: "-u -C --unset --chdir", sets: true, into: "-C --chdir", asks: "-S --split-string"},
 		"timeout":    {valued: "-k -s --kill-after --signal", operands: 1},
 		"nice":       {valued: "-n --adjustment"},
 		"ionice":     {valued: "-c -n -t --class --classdata", asks: "-p --pid"},
@@ -46,8 +49,8 @@ var wrappers = lazy.Value[map[string]wrapper]{Make: func() map[string]wrapper {
 		"caffeinate": {valued: "-t -w"},
 		"flock":      {valued: "-w -E --timeout --conflict-exit-code", operands: 1, asks: "-c --command -u"},
 		"strace":     {valued: "-e -o -p -s -u -E -P", asks: "-p"},
-		"xargs": {valued: `-I -n -P -L -d -a -s -E --max-args --max-procs --max-lines --delimiter --arg-file --max-chars --replace
-			--process-slot-var`, feeds: true},
+		"xargs": {valued: `-I -n -P -L -d -a -s -E --max-args --max-procs --max-lines --delimiter --arg-file --max-chars
+			--process-slot-var`, feeds: true, marks: "-I --replace"},
 		"parallel": {valued: "-j -S -a --jobs --arg-file --colsep --results", feeds: true},
 		"watch":    {valued: "-n -q --interval --equexit", line: true, hides: true},
 		"ssh":      {valued: "-p -i -l -o -F -J -L -R -D -W -b -c -e -m -B -E -I -O -Q -S -w", operands: 1, remote: true, line: true, asks: "-N -V -Q -O"},
@@ -64,10 +67,11 @@ var wrappers = lazy.Value[map[string]wrapper]{Make: func() map[string]wrapper {
 	return m
 }}
 
-// A how describes how a program is run by the wrappers before it. All fields but name mean the same
-// as in [wrapper].
+// A how describes how a program is run by the wrappers before it. The last fields mean the same as in
+// [wrapper].
 type how struct {
 	name   string // the wrapper whose words form a line
+	into   []word // directories that the program is run in, one after the other
 	feeds  bool
 	remote bool
 	line   bool
@@ -89,13 +93,53 @@ func unwrap(words []string, known []bool) ([]string, []bool, how) {
 			break
 		}
 		h.feeds, h.remote, h.hides = h.feeds || wrap.feeds, wrap.remote, h.hides || wrap.hides
+		if into, ok := wrap.value(wrap.into, words[1:n], known[1:n]); ok {
+			h.into = append(h.into, into)
+		}
+		mark, _ := wrap.value(wrap.marks, words[1:n], known[1:n])
 		words, known = words[n:], known[n:]
+		if wrap.feeds {
+			var replaced bool
+			if known, replaced = unmarked(words, known, mark.text); replaced {
+				h.feeds = false
+			}
+		}
 		if wrap.line {
 			h.name, h.line = name, true
 			break
 		}
 	}
 	return words, known, h
+}
+
+// value returns the value of one of the given options among the words of a wrapper.
+func (w *wrapper) value(options string, words []string, known []bool) (word, bool) {
+	for i, a := range words {
+		name, value, joined := strings.Cut(a, "=")
+		switch {
+		case text.HasWord(options, a) && text.HasWord(w.valued, a) && i+1 < len(words):
+			return word{a, words[i+1], known[i+1]}, true
+		case joined && strings.HasPrefix(a, "--") && text.HasWord(options, name):
+			return word{name, value, known[i]}, true
+		case len(a) > 2 && a[1] != '-' && text.HasWord(options, a[:2]):
+			return word{a[:2], a[2:], known[i]}, true
+		}
+	}
+	return word{}, false
+}
+
+// unmarked returns known without the words in which xargs or parallel puts its arguments in place
+// of a mark, and whether there are any.
+func unmarked(words []string, known []bool, mark string) (left []bool, replaced bool) {
+	left = slices.Clone(known)
+	for i, a := range words {
+		for _, m := range [...]string{"{}", "{.}", "{/}", "{//}", "{/.}", mark} {
+			if m != "" && strings.Contains(a, m) {
+				left[i], replaced = false, true
+			}
+		}
+	}
+	return left, replaced
 }
 
 // behind returns the index in words of the program that a wrapper runs. ok is false if it runs
@@ -162,15 +206,25 @@ func shellLine(args []string, known []bool) (line string, plain, ok bool) {
 		switch {
 		case len(a) < 2 || a[0] != '-' && a[0] != '+':
 			return "", false, false // the arguments name a script file
-		case a == "-o" || a == "+o" || a == "-O" || a == "--rcfile" || a == "--init-file":
-			i++
-		case a[1] != '-' && a[0] == '-' && strings.Contains(a, "c"):
-			if i+1 < len(args) {
+		case a[0] == '-' && a[1] != '-' && strings.Contains(a, "c"):
+			if i += taken(a); i+1 < len(args) {
 				return args[i+1], known[i+1], true
 			}
+		default:
+			i += taken(a)
 		}
 	}
 	return "", false, false
+}
+
+// taken returns the number of words that an option of a shell takes as its value. Letters may be
+// joined: -euo pipefail.
+func taken(option string) int {
+	long := strings.HasPrefix(option, "--")
+	if option == "--rcfile" || option == "--init-file" || !long && (strings.HasSuffix(option, "o") || strings.HasSuffix(option, "O")) {
+		return 1
+	}
+	return 0
 }
 
 // lineOf returns the line that command c, a shell or eval, runs: from its arguments or its input.
@@ -182,13 +236,12 @@ func (w *walker) lineOf(c *Command) (line string, plain, ok bool) {
 	if line, plain, ok = shellLine(c.Args, c.known); ok {
 		return line, plain, true
 	}
-	for _, a := range c.Args { // a script file
-		if len(a) < 2 || a[0] != '-' {
+	for i := 0; i < len(c.Args) && c.Args[i] != "-s"; i++ {
+		a := c.Args[i]
+		if len(a) < 2 || a[0] != '-' && a[0] != '+' { // a script file
 			return "", false, false
 		}
-		if a == "-s" {
-			break
-		}
+		i += taken(a)
 	}
 	return c.Input, true, c.Fed
 }
