@@ -163,17 +163,25 @@ func allChanges(option string) bool {
 }
 
 // committed takes the files of a commit in a working tree off the list of those that no commit has:
-// the ones that git was told to commit or, if no line told it, all.
+// the ones that git was told to commit or, if no line told it, all. Files for temporary use leave it,
+// too: nobody will commit them.
 func (t *tracker) committed(dir string) {
 	outside := path.IsAbs(dir) || strings.HasPrefix(dir, "..")
 	t.loose = slices.DeleteFunc(t.loose, func(f string) bool {
 		switch {
+		case !outside && temporary(f):
+			return true
 		case outside && !covers(dir, f), !outside && t.root != "" && !covers(".", f):
 			return false
 		}
 		return len(t.staged) == 0 || slices.ContainsFunc(t.staged, func(s string) bool { return s == "." || covers(s, f) })
 	})
 	t.staged = nil
+}
+
+// temporary reports whether a file is in a folder for temporary files.
+func temporary(file string) bool {
+	return strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "/private/tmp/") || strings.HasPrefix(file, "/var/folders/")
 }
 
 // whereGit returns the directory of the last git command in l, or "" for the
