@@ -213,6 +213,7 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	add(document(0, "calls", "--since", "7d", "--limit", "9"))
 	add(document(0, "report"))
 	add(document(0, "calls", "show", "2"))
+	add(document(0, "pin", id))
 	add(document(0, "diff", "5f0c", "start"))
 	add(retentionDocument(t, document))
 	for _, raw := range examDocuments(t, document) {
