@@ -189,6 +189,8 @@ func TestPass(t *testing.T) {
 		"yes, but explain the parser":           "",
 		"[sic] what does this mean?":            "",
 		"<b>bold</b> claims, explain them":      "",
+		"] fix the pager":                       "",
+		"\n] yes":                               passContinuation,
 	} {
 		in := Compile(prompt, nil)
 		if in.Pass != want || (in.Verb == "") != (want != "") {
