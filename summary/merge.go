@@ -41,7 +41,8 @@ const now = "Now: "
 //   - The first rationale of a decision stays, except that a stated rationale
 //     replaces one that is not stated, and a longer one replaces one that it
 //     contains.
-//   - The newer status of an error counts. Its notes are joined.
+//   - The newer status of an error counts. Its notes are joined, but "did not come again"
+//     ends when next has the error.
 //   - State, blockers and steps are those of next if next has them. None counts
 //     as a value for blockers and steps, and as missing everywhere else.
 //   - Count grows by one. Tokens, ratio and score are those of next. The other
@@ -201,6 +202,10 @@ func mergeDecisions(old, next []Decision) []Decision {
 		})
 }
 
+// notAgain is the note of a draft for an open error that is old. Any newer word on the error
+// replaces it.
+const notAgain = "did not come again"
+
 func mergeErrors(old, next []Error) []Error {
 	return union(old, next,
 		func(e Error) bool { return isNone(e.Error) },
@@ -209,7 +214,7 @@ func mergeErrors(old, next []Error) []Error {
 			a.Source = cmp.Or(a.Source, b.Source)
 			a.Status = cmp.Or(b.Status, a.Status)
 			switch {
-			case a.Note == "" || contains(b.Note, a.Note):
+			case a.Note == "" || a.Note == notAgain || contains(b.Note, a.Note):
 				if norm(a.Note) != norm(b.Note) {
 					a.Note = b.Note
 				}

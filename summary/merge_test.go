@@ -102,6 +102,22 @@ func TestMergeRationales(t *testing.T) {
 	}
 }
 
+// The notes of an error are joined, but a newer word on an error ends the note that it did not
+// come again.
+func TestMergeNotes(t *testing.T) {
+	for _, tt := range []struct{ old, next, want string }{
+		{"seen once", "a guard", "seen once; a guard"},
+		{"did not come again", "", ""},
+		{"did not come again", "a guard", "a guard"},
+		{"did not come again", "Did not come again", "did not come again"},
+	} {
+		got := mergeErrors([]Error{{Error: "E", Note: tt.old}}, []Error{{Error: "E", Note: tt.next}})
+		if len(got) != 1 || got[0].Note != tt.want {
+			t.Errorf("%q and then %q: got %+v, want %q", tt.old, tt.next, got, tt.want)
+		}
+	}
+}
+
 func TestMergeIntent(t *testing.T) {
 	for _, tt := range []struct{ name, old, next, want string }{
 		{"an empty one changes nothing", "Build it", "  ", "Build it"},
