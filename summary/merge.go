@@ -34,7 +34,9 @@ const now = "Now: "
 // punctuation at the end.
 //
 //   - The intent of s stays. An intent of next that s does not contain becomes an
-//     additional line, "Now: …", which replaces an earlier such line.
+//     additional line, "Now: …", which replaces an earlier such line. If next begins with
+//     the first task of s and has later tasks behind it, as a draft that goes on from s,
+//     its intent takes the place of that of s.
 //   - Files are united by path, and the changes of a file by text. Decisions,
 //     errors, context and artifacts are united too. Duplicates are removed, and
 //     the order stays.
@@ -99,6 +101,9 @@ func mergeIntent(old, next string) string {
 	if strings.TrimSpace(old) == "" || isNone(old) {
 		return next
 	}
+	if continues(old, next) && !contains(old, next) {
+		return next
+	}
 	base, _ := cutNow(old)
 	nextBase, nextNow := cutNow(next)
 	for _, said := range []string{nextNow, text.Fold(nextBase)} {
@@ -107,6 +112,14 @@ func mergeIntent(old, next string) string {
 		}
 	}
 	return old
+}
+
+// continues reports whether next is an intent of a draft that goes on from old: one line with the
+// first task of old and later tasks, each behind "Now: ".
+func continues(old, next string) bool {
+	was, _, _ := strings.Cut(text.Fold(old), " "+now)
+	first, _, later := strings.Cut(next, " "+now)
+	return later && norm(first) == norm(was)
 }
 
 // cutNow splits an intent into its first part and the text of its "Now: " line.

@@ -126,6 +126,9 @@ func TestMergeIntent(t *testing.T) {
 		{"another is added", "Build it", "Ship\nit", "Build it\nNow: Ship it"},
 		{"a third takes the place of the second", "Build it\nNow: Ship it", "Sell it", "Build it\nNow: Sell it"},
 		{"of a merged one, the latest is added", "Build it", "Ship it\nNow: Sell it", "Build it\nNow: Sell it"},
+		{"a draft that goes on takes its place", "Build it Now: Ship it", "Build it Now: Ship it Now: Sell it", "Build it Now: Ship it Now: Sell it"},
+		{"a draft goes on from a merged one", "Build it\nNow: Ship it", "Build it Now: Ship it Now: Sell it", "Build it Now: Ship it Now: Sell it"},
+		{"a draft with nothing new", "Build it\nNow: Ship it", "Build it Now: Ship it", "Build it\nNow: Ship it"},
 		{"the first is kept though empty before", "", "Build it", "Build it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

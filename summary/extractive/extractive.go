@@ -41,7 +41,7 @@ func Draft(list []facts.Fact, o *Options) *summary.Summary {
 	if o != nil {
 		d.ref = o.Ref
 		if o.Intent != summary.None && o.Intent != "" {
-			for text := range strings.SplitSeq(o.Intent, now) {
+			for text := range strings.SplitSeq(strings.ReplaceAll(o.Intent, "\n"+now[1:], now), now) {
 				d.tasks = append(d.tasks, summary.Item{Text: text})
 			}
 		}
