@@ -179,9 +179,19 @@ type checker struct {
 	src      *Original // may be nil
 	origin   *origin   // nil without src
 	problems []Problem
+	told     map[Problem]bool // the problems, without their texts
 }
 
+// add adds a problem unless the entry has one of this rule.
 func (c *checker) add(sec Section, entry string, rule CheckRule, format string, args ...any) {
+	p := Problem{Section: sec, Entry: entry, Rule: rule}
+	if c.told[p] {
+		return
+	}
+	if c.told == nil {
+		c.told = make(map[Problem]bool)
+	}
+	c.told[p] = true
 	c.problems = append(c.problems, Problem{sec, entry, rule, fmt.Sprintf(format, args...)})
 }
 
