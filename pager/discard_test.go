@@ -143,6 +143,19 @@ func TestStandings(t *testing.T) {
 			[]string{"read", "read", "read", "read", "read stale", "read"},
 		},
 		{
+			"a read is not stale by a call that failed",
+			slices.Concat(
+				tool1("1", "Read", `{"file_path":"a.go"}`, "…"), tool1("2", "Read", `{"file_path":"b.go"}`, "…"), tool1("3", "bash", `{"command":"cat c.go"}`, "…"),
+				[]transcript.Message{
+					call("4", "Edit", `{"file_path":"a.go"}`), answer("4", "String to replace not found", true),
+					call("5", "Read", `{"file_path":"b.go"}`), answer("5", "no access", true),
+					call("6", "bash", `{"command":"sed -i s/a/b/ c.go"}`), answer("6", "sed: no space left", true),
+				},
+			),
+			nil,
+			[]string{"read", "read", "read", "tool", "read", "command"},
+		},
+		{
 			"an overwriting without a path makes nothing void, and one that failed is no edit",
 			[]transcript.Message{
 				call("1", "quick_edit", `{}`), answer("1", "ok", false), call("2", "overwrite_file", `{}`), answer("2", "ok", false),
