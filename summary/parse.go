@@ -465,8 +465,13 @@ func cutName(text string, names ...string) (rest string, ok bool) {
 }
 
 var (
-	statusBehind = lazy.Regexp(`(?i)^(.*?)(?:\s*:\s+|\s+[—–-]\s+|\s+→\s+|\s+\(|\s+\[)\**(open|unresolved|pending|ongoing|investigating|resolved|fixed|solved)\b[\])]?\**(.*)$`)
-	noteBehind   = lazy.Regexp(`^[\s.:;,—–(-]+`)
+	// statusBehind matches a status behind an error. Behind the status is the end, a bracket, a
+	// mark, or a word such as "by". The status is not a part of a longer statement, as in "open
+	// a.txt: no such file" and "fixed width".
+	statusBehind = lazy.Regexp(`(?i)^(.*?)(?:\s*:\s+|\s+[—–-]\s+|\s+→\s+|\s+\(|\s+\[)\**(?:` +
+		`(open|unresolved|pending|ongoing|investigating|resolved|fixed|solved)(|[\])*].*|[.;,:]+(?:\s.*)?|\s*[—–].*|\s+(?:[(\[]|-\s).*)|` +
+		`(resolved|fixed|solved)(\s+(?:by|in|with|via|after|through|using|since|when|now|at|on)\b.*))$`)
+	noteBehind = lazy.Regexp(`^[\s.:;,—–(-]+`)
 )
 
 // parseError reads an error, its status and its note.
@@ -485,8 +490,8 @@ func parseError(b bullet) Error {
 		}
 		e.Status, e.Note = splitStatus(rest)
 	} else if m := statusBehind.Get().FindStringSubmatch(cutLabel(text)); m != nil {
-		e.Error, e.Status = m[1], status(m[2])
-		e.Note = unescapeTail(noteBehind.Get().ReplaceAllString(m[3], ""))
+		e.Error, e.Status = m[1], status(m[2]+m[4])
+		e.Note = unescapeTail(noteBehind.Get().ReplaceAllString(strings.TrimLeft(m[3]+m[5], "])*"), ""))
 	} else {
 		e.Error, e.Status = unescapeTail(cutLabel(text)), statusOpen
 	}
