@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -237,13 +238,19 @@ func clock(text string) string {
 
 // roots has the roots of the words of an entry.
 type roots struct {
-	all  map[string]bool
-	list []string
+	all   map[string]bool
+	list  []string
+	whole string   // the entry in normal form
+	parts []string // the normal forms of its parts between blanks
 }
 
 func rootsOf(text string) roots {
-	r := roots{all: make(map[string]bool)}
-	for _, w := range words(clock(text)) {
+	all := words(clock(text))
+	r := roots{all: make(map[string]bool), whole: strings.Join(all, " "), parts: strings.Fields(text)}
+	for i, part := range r.parts {
+		r.parts[i] = normal(part)
+	}
+	for _, w := range all {
 		if w = root(w); !r.all[w] {
 			r.all[w] = true
 			r.list = append(r.list, w)
@@ -256,14 +263,12 @@ func rootsOf(text string) roots {
 func (r *roots) find(p *Probe) (found []bool, n int) {
 	found = make([]bool, len(p.Expected))
 	for i, keyword := range p.Expected {
+		has := false
 		if p.Type == typeFilePath {
-			_, keyword = cutLast(strings.TrimRight(keyword, "/"))
-		}
-		parts := words(keyword)
-		has := len(parts) > 0
-		for _, w := range parts {
-			w = root(w)
-			has = has && (r.all[w] || slices.ContainsFunc(r.list, func(o string) bool { return sameRoot(w, o) }))
+			_, name := cutLast(strings.TrimRight(keyword, "/"))
+			has = r.hasName(name)
+		} else {
+			has = r.hasWords(words(keyword))
 		}
 		if has {
 			found[i] = true
@@ -271,4 +276,22 @@ func (r *roots) find(p *Probe) (found []bool, n int) {
 		}
 	}
 	return found, n
+}
+
+// hasWords reports whether an entry has all the given words, in any inflection.
+func (r *roots) hasWords(parts []string) bool {
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(w string) bool {
+		w = root(w)
+		return !r.all[w] && !slices.ContainsFunc(r.list, func(o string) bool { return sameRoot(w, o) })
+	})
+}
+
+// hasName reports whether an entry has a file name as it is: not in other inflections, and its
+// parts not apart.
+func (r *roots) hasName(name string) bool {
+	form := normal(name)
+	if strings.ContainsFunc(name, unicode.IsSpace) {
+		return contains(r.whole, form)
+	}
+	return slices.ContainsFunc(r.parts, func(part string) bool { return contains(part, form) })
 }
