@@ -247,7 +247,11 @@ func (v *Advice) pager(c *Trigger, l *Load) {
 
 // window decides by the fill level of the window.
 func (v *Advice) window(c *Trigger, l *Load) {
-	used := ratio.Of(l.Used, max(l.Effective, 1)).Percent() + " of the effective window is in use"
+	used := ratio.Of(l.Used, max(l.Effective, 1)).Percent()
+	if v.Level == levelOK && used == c.Warn.Percent() || v.Level == levelWarn && used == c.Compress.Percent() {
+		used = "just below " + used // rounded up
+	}
+	used += " of the effective window is in use"
 	switch v.Level {
 	case levelOK:
 		v.because("%s, below %s", used, c.Warn.Percent())

@@ -87,6 +87,8 @@ func TestDue(t *testing.T) {
 	}{
 		{"70.0 % and ten messages", nil, full, true, actionCompress, "70.0% of the effective window is in use, at least 70.0%"},
 		{"a token less", nil, with(func(l *Load) { l.Used-- }), false, actionWarn, "at least 60.0% and below 70.0%"},
+		{"a share that is rounded up", nil, with(func(l *Load) { l.Used-- }), false, actionWarn, "just below 70.0% of the effective window is in use, at least 60.0% and below 70.0%"},
+		{"a share that is rounded up, below 60 %", nil, with(func(l *Load) { l.Used = 95_999 }), false, actionNone, "just below 60.0% of the effective window is in use, below 60.0%"},
 		{"69 %", nil, with(func(l *Load) { l.Used = 110_400 }), false, actionWarn, "69.0%"},
 		{"below 60 %", nil, with(func(l *Load) { l.Used = 95_999 }), false, actionNone, "below 60.0%"},
 		{"nine messages", nil, with(func(l *Load) { l.Messages = 9 }), false, actionWarn, "9 messages are below 10"},
