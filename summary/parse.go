@@ -70,8 +70,12 @@ func payload(text string) (body string, above int, isJSON bool) {
 	if hasSection(text) {
 		return text, 0, false
 	}
-	// A model may write text before and after the object.
-	if from := strings.IndexByte(text, '{'); from >= 0 {
+	// A model may write text before and after the object, and braces in it.
+	from := strings.IndexByte(text, '{')
+	if at := objectStart.Get().FindStringIndex(text); at != nil {
+		from = at[0]
+	}
+	if from >= 0 {
 		body := text[from:]
 		if to := strings.LastIndexByte(body, '}'); to > 0 {
 			body = body[:to+1]
@@ -80,6 +84,8 @@ func payload(text string) (body string, above int, isJSON bool) {
 	}
 	return text, 0, false
 }
+
+var objectStart = lazy.Regexp(`\{\s*"`)
 
 // lead returns the number of lines of text before part.
 func lead(text, part string) int {

@@ -72,6 +72,7 @@ func TestParseJSON(t *testing.T) {
 		}},
 		{"fields in capitals, and unknown ones", `{"SESSION_INTENT":"x","mood":{"a":1}}`, Summary{Intent: "x"}},
 		{"a fence and words around it", "Here it is:\n```json\n{\"session_intent\":\"x\"}\n```\nBye", Summary{Intent: "x"}},
+		{"words with braces before it", "Here is {the} summary, {}:\n{\n \"session_intent\":\"x\"}", Summary{Intent: "x"}},
 		{"words behind it", "{\"session_intent\":\"x\"}\nI hope that helps", Summary{Intent: "x"}},
 		{"a score in percent", `{"session_intent":"x","probe_score":"95%"}`, Summary{Intent: "x", Meta: Meta{ProbeScore: 950_000}}},
 		{"a state in capitals", `{"Compression_State":{"Summary":{"session_intent":"x"},"summary":null}}`, Summary{Intent: "x"}},
