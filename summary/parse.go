@@ -14,7 +14,8 @@ import (
 // Parse reads a summary in JSON or in Markdown. A model may have written other text around it,
 // such as a fence. Besides the Markdown of [Summary.Markdown] it reads common variants of the
 // template: headings of any level, bullets of any style, wrapped lines, decisions in bold or
-// with "because", changes behind a path or below it. The field of a missing section is nil.
+// with "because", changes behind a path or below it. A heading with another name ends a section
+// unless it is deeper than the heading of the section. The field of a missing section is nil.
 //
 // It fails with a [*SyntaxError] if a value has a wrong type, if the JSON is broken or cut off,
 // or if the text has no section.
@@ -108,18 +109,19 @@ func parseMarkdown(text string) (*Summary, error) {
 		s     Summary
 		parts = make(map[Section][]string)
 		in    Section // section of the current line; empty in the header and the metadata
+		own   int     // level of the heading of that section
 		other bool    // whether the section has an unknown name
 		found bool
 	)
 	for line := range strings.SplitSeq(text, "\n") {
 		if name, ok := heading(line); ok {
-			in, other, found = name, false, true
+			in, own, other, found = name, headingLevel(line), false, true
 			if name != "" && parts[name] == nil {
 				parts[name] = []string{}
 			}
 			continue
 		}
-		if level := headingLevel(line); level == 2 || level > 0 && in == "" {
+		if level := headingLevel(line); level > 0 && (in == "" || level <= own) {
 			in, other = "", level > 1
 			continue
 		}

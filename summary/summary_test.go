@@ -305,6 +305,26 @@ second
 			Files:     Files{{Path: "the file a.go: split"}},
 			Next:      []Item{{Text: "one"}, {Text: "two"}},
 		}},
+		{"other sections, and headings in a section", `# Session Intent
+fix it
+
+# Notes
+- foo
+
+# Key Artifacts
+## of tests
+- a
+
+# Appendix
+- bar`, Summary{Intent: "fix it", Artifacts: []Item{{Text: "## of tests"}, {Text: "a"}}}},
+		{"other sections at the third level", `### Session Intent
+fix it
+## Notes
+- foo
+### Next Steps
+- a
+### Appendix
+- bar`, Summary{Intent: "fix it", Next: []Item{{Text: "a"}}}},
 		{"errors with lines of their own, and files in words", `## Errors Encountered
 - Timeout
   - Status: resolved
