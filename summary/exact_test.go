@@ -306,7 +306,7 @@ func TestHowASourceHasNames(t *testing.T) {
 		a, b string
 		want bool
 	}{{"a.go", "a.go", true}, {"a.go", "x/a.go", true}, {"x/a.go", "a.go", true}, {"a.go", "xa.go", false}, {"", "a.go", false}, {"a.go", "", false}, {"", "", true}} {
-		if got := samePath(tt.a, tt.b); got != tt.want {
+		if got := samePath([]string{tt.a})(tt.b); got != tt.want {
 			t.Errorf("%q and %q are one path: %v", tt.a, tt.b, got)
 		}
 	}
