@@ -210,7 +210,7 @@ func GradeAuthored(probes []Probe, intent string, entries []string) *Report {
 			}
 		}
 		place, passage := Lost, ""
-		if most >= p.need() {
+		if need := p.need(); need > 0 && most >= need {
 			place = Window
 		}
 		if at >= 0 {
@@ -270,12 +270,16 @@ func (r *roots) find(p *Probe) (found []bool, n int) {
 		} else {
 			has = r.hasWords(words(keyword))
 		}
-		if has {
-			found[i] = true
+		if found[i] = has; has && !repeats(p.Expected[:i], keyword) {
 			n++
 		}
 	}
 	return found, n
+}
+
+// repeats reports whether a list has a keyword in the same form.
+func repeats(list []string, keyword string) bool {
+	return slices.ContainsFunc(list, func(other string) bool { return normal(other) == normal(keyword) })
 }
 
 // hasWords reports whether an entry has all the given words, in any inflection.
