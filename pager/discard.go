@@ -155,18 +155,18 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 			class, keys, shows, line := s.look(c)
 			switch {
 			case class == tool.Plan:
-				rule = rulePlan
+				rule = cmp.Or(rule, rulePlan)
 			case failed[c.ID]:
 			case class == tool.Edit:
 				file := clean(tool.Path(c))
 				if file == "" || !s.whole[file] {
-					rule = cmp.Or(rule, RuleEdit)
+					rule = RuleEdit
 				}
 				if overwrites(c) && s.done(b, c) {
 					whole = append(whole, file)
 				}
 			case line != nil && rewrites(tool.Line(c), line):
-				rule = cmp.Or(rule, RuleEdit)
+				rule = RuleEdit
 			}
 			if d := dispose(class, line); d.Priority() > disposal.Priority() {
 				disposal = d

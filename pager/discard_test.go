@@ -56,6 +56,21 @@ func TestStandings(t *testing.T) {
 			[]string{"plan", "plan", "plan"},
 		},
 		{
+			"an edit is stronger than a plan in one reply",
+			slices.Concat(
+				[]transcript.Message{
+					{Role: assistant, Parts: []transcript.Part{
+						transcript.ToolCall{ID: "1", Name: "quick_edit", Input: []byte(`{"path":"a.go"}`)},
+						transcript.ToolCall{ID: "2", Name: "write_todo", Input: []byte(`{"n":1}`)},
+					}},
+					answer("1", "ok", false), answer("2", "ok", false),
+				},
+				tool1("3", "quick_edit", `{"path":"a.go"}`, "ok"), tool1("4", "write_todo", `{"n":2}`, "ok"),
+			),
+			nil,
+			[]string{"edit", "edit", "plan"},
+		},
+		{
 			"edits of a part make no other void",
 			slices.Concat(tool1("1", "quick_edit", `{"path":"a.go"}`, "ok"), tool1("2", "quick_edit", `{"path":"./a.go"}`, "ok")),
 			nil,
