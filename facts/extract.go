@@ -434,7 +434,8 @@ func isTemporary(path string) bool {
 	return strings.HasPrefix(path, "/tmp/") || strings.HasPrefix(path, "/private/tmp/") || strings.HasPrefix(path, "/var/folders/")
 }
 
-// fail records an error. If an equal error was resolved, it reopens that one instead.
+// fail records an error. An equal error that is on record moves to this block instead, and is
+// open again if it was resolved.
 func (x *extractor) fail(i int, subject, key, text string) {
 	x.failAs(transcript.RoleAssistant, i, subject, key, text)
 }
@@ -444,7 +445,7 @@ func (x *extractor) failAs(role transcript.Role, i int, subject, key, text strin
 	id := key + "\x00" + text
 	if at, ok := x.errors[id]; ok {
 		f := &x.found[at]
-		f.touched = i
+		f.Block, f.CallID, f.touched = i, x.callID, i
 		if f.Status == StatusResolved {
 			f.Status, f.Why = StatusOpen, ""
 			x.open = append(x.open, failure{at, key, len(x.edits)})

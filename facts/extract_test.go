@@ -499,6 +499,23 @@ func TestTextsAreVerbatim(t *testing.T) {
 	})
 }
 
+// An error that comes again stands at its last place, whether it was resolved or not.
+func TestErrorThatComesAgain(t *testing.T) {
+	const failed = "!make: *** no bulb in the lamp"
+	for name, between := range map[string]string{"open": "true", "resolved": "make lamp"} {
+		s := new(talk).run("make lamp", failed).run(between, "").run("make lamp", failed)
+		var got []Fact
+		for _, f := range s.extract(nil) {
+			if f.Kind == FactError {
+				got = append(got, f)
+			}
+		}
+		if len(got) != 1 || got[0].Block != 2 || got[0].CallID != "call-3" || got[0].Status != StatusOpen {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // Facts are bounded, in the order of their blocks and of known kinds, and equal
 // conversations have equal facts.
 func TestFactsAreInOrderAndBounded(t *testing.T) {

@@ -53,7 +53,7 @@ type Fact struct {
 	Kind   FactKind
 	Status FactStatus
 	Role   transcript.Role // author of the statement or action
-	Block  int             // index of its block
+	Block  int             // index of its block; of an error that came again, that of the last time
 	CallID string          // id of its call; empty for a statement
 	Exit   string          // exit code of a command; empty if the output has none
 

@@ -3,6 +3,8 @@ package intent
 import (
 	"fmt"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // maxSecondary is the most further requests that are kept: a prompt with more is a document.
@@ -180,12 +182,14 @@ func (c *compiler) look(limit int) {
 		c.tokens = scan(nil, c.text, from, n)
 		return
 	}
-	head := from + max(0, strings.LastIndexAny(c.text[from:from+limit/2], " \n"))
-	tail := n - limit/2
-	if skip := strings.IndexAny(c.text[tail:], " \n"); skip >= 0 {
+	head := text.Floor(c.text, from+limit/2)
+	tail := text.Ceil(c.text, n-limit/2)
+	// Cut at a blank if one is near, and otherwise inside the word.
+	if blank := strings.LastIndexAny(c.text[from:head], " \n"); blank >= limit*3/8 {
+		head = from + blank
+	}
+	if skip := strings.IndexAny(c.text[tail:], " \n"); skip >= 0 && skip <= limit/8 {
 		tail += skip
-	} else {
-		tail = n
 	}
 	c.tokens = scan(c.tokens, c.text, from, head)
 	c.tokens = append(c.tokens, token{start: head, end: tail, kind: gap})

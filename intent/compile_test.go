@@ -2,6 +2,7 @@ package intent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,6 +190,8 @@ func TestPass(t *testing.T) {
 		"yes, but explain the parser":           "",
 		"[sic] what does this mean?":            "",
 		"<b>bold</b> claims, explain them":      "",
+		"] fix the pager":                       "",
+		"\n] yes":                               passContinuation,
 	} {
 		in := Compile(prompt, nil)
 		if in.Pass != want || (in.Verb == "") != (want != "") {
@@ -310,6 +313,24 @@ func TestLimit(t *testing.T) {
 	short := Compile("Explain DNS. "+strings.Repeat("a ", 50)+"and then write a poem.", &Options{Limit: 64})
 	if got, want := show(short), `explain target="DNS" + create`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A long prompt without blanks at a cut is read up to the cut.
+func TestLimitWithoutBlanks(t *testing.T) {
+	for _, tt := range []struct {
+		prompt string
+		cut    int // bytes that are not read
+	}{
+		{"fix " + strings.Repeat("x", 100), 104 - 64},
+		{"fix " + strings.Repeat("修", 40) + " it crashes", 135 - 31 - 32},
+		{strings.Repeat("x", 100) + " fix it", 107 - 64},
+		{"fix " + strings.Repeat("a ", 100), 204 - 31 - 31},
+	} {
+		in := Compile(tt.prompt, &Options{Limit: 64})
+		if want := fmt.Sprintf("%d bytes in the middle were not looked at", tt.cut); !slices.Contains(in.Assumed, want) {
+			t.Errorf("%q: assumed %q, want %q", tt.prompt, in.Assumed, want)
+		}
 	}
 }
 

@@ -120,7 +120,7 @@ func FuzzParse(f *testing.F) {
 
 // promptWords are words that the rules know, and some that they do not.
 var promptWords = strings.Fields(`fix write make a the parser it and then , . ? : please explain which or should i my text shorter as into for team without
-	names crashes after review help me plan to "quoted" brief detailed not hi yes don't compare Rust with - because we need 3 ideas`)
+	names crashes after review help me plan to "quoted" brief detailed not hi yes don't compare Rust with - because we need 3 ideas ] [x] }`)
 
 func drawPrompt(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(promptWords), 1, 14).Draw(t, "words"), " ")

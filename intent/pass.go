@@ -301,7 +301,7 @@ func (c *compiler) machine() bool {
 	}
 	head := strings.ToLower(text[:min(len(text), 32)])
 	tag, behind, tagged := strings.Cut(head, "] ")
-	tagged = tagged && tag[0] == '[' && !strings.Contains(tag, " ")
+	tagged = tagged && strings.HasPrefix(tag, "[") && !strings.Contains(tag, " ")
 	for _, h := range machineHeads {
 		if strings.HasPrefix(head, h) || tagged && strings.HasPrefix(behind, h) {
 			return true

@@ -116,7 +116,7 @@ type surveyor struct {
 
 	answered bool            // a later block is a reply
 	whole    map[string]bool // files that a later block in the window wrote as a whole or deleted
-	seen     map[string]bool // what later blocks in the window read or edited
+	seen     map[string]bool // what later blocks in the window read or edited without a failure
 }
 
 // survey returns the rule that keeps a block, its disposal, and whether the block is stale.
@@ -155,18 +155,18 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 			class, keys, shows, line := s.look(c)
 			switch {
 			case class == tool.Plan:
-				rule = rulePlan
+				rule = cmp.Or(rule, rulePlan)
 			case failed[c.ID]:
 			case class == tool.Edit:
 				file := clean(tool.Path(c))
 				if file == "" || !s.whole[file] {
-					rule = cmp.Or(rule, RuleEdit)
+					rule = RuleEdit
 				}
 				if overwrites(c) && s.done(b, c) {
 					whole = append(whole, file)
 				}
 			case line != nil && rewrites(tool.Line(c), line):
-				rule = cmp.Or(rule, RuleEdit)
+				rule = RuleEdit
 			}
 			if d := dispose(class, line); d.Priority() > disposal.Priority() {
 				disposal = d
@@ -174,7 +174,9 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 			for _, key := range keys {
 				stale = stale && s.seen[key]
 			}
-			seen = append(seen, shows...)
+			if !failed[c.ID] {
+				seen = append(seen, shows...)
+			}
 		}
 	}
 	if f.full() || f == Calls { // the calls of the block are in the window

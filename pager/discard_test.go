@@ -56,6 +56,21 @@ func TestStandings(t *testing.T) {
 			[]string{"plan", "plan", "plan"},
 		},
 		{
+			"an edit is stronger than a plan in one reply",
+			slices.Concat(
+				[]transcript.Message{
+					{Role: assistant, Parts: []transcript.Part{
+						transcript.ToolCall{ID: "1", Name: "quick_edit", Input: []byte(`{"path":"a.go"}`)},
+						transcript.ToolCall{ID: "2", Name: "write_todo", Input: []byte(`{"n":1}`)},
+					}},
+					answer("1", "ok", false), answer("2", "ok", false),
+				},
+				tool1("3", "quick_edit", `{"path":"a.go"}`, "ok"), tool1("4", "write_todo", `{"n":2}`, "ok"),
+			),
+			nil,
+			[]string{"edit", "edit", "plan"},
+		},
+		{
 			"edits of a part make no other void",
 			slices.Concat(tool1("1", "quick_edit", `{"path":"a.go"}`, "ok"), tool1("2", "quick_edit", `{"path":"./a.go"}`, "ok")),
 			nil,
@@ -141,6 +156,19 @@ func TestStandings(t *testing.T) {
 			),
 			map[int]Form{2: Gone, 6: Line},
 			[]string{"read", "read", "read", "read", "read stale", "read"},
+		},
+		{
+			"a read is not stale by a call that failed",
+			slices.Concat(
+				tool1("1", "Read", `{"file_path":"a.go"}`, "…"), tool1("2", "Read", `{"file_path":"b.go"}`, "…"), tool1("3", "bash", `{"command":"cat c.go"}`, "…"),
+				[]transcript.Message{
+					call("4", "Edit", `{"file_path":"a.go"}`), answer("4", "String to replace not found", true),
+					call("5", "Read", `{"file_path":"b.go"}`), answer("5", "no access", true),
+					call("6", "bash", `{"command":"sed -i s/a/b/ c.go"}`), answer("6", "sed: no space left", true),
+				},
+			),
+			nil,
+			[]string{"read", "read", "read", "tool", "read", "command"},
 		},
 		{
 			"an overwriting without a path makes nothing void, and one that failed is no edit",

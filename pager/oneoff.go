@@ -3,6 +3,7 @@ package pager
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/shell"
@@ -72,7 +73,7 @@ func does(c *shell.Command, acts ...shell.Act) bool {
 // calls one of them, [rewrites] takes the program for one that writes files.
 var writers = []string{".write(", "write_text(", ".writelines(", "writeFile", "File.write"}
 
-// checkers are the programs that only run checks, with any arguments.
+// checkers are the programs that only run checks, with any arguments but those of changes.
 var checkers = lazy.Words(`pytest py.test jest vitest mocha ava tox nox eslint tsc ruff flake8 pylint mypy pyright golangci-lint staticcheck
 	shellcheck ctest phpunit rspec rubocop hadolint yamllint markdownlint`)
 
@@ -106,21 +107,67 @@ func harmless(c *shell.Command) bool {
 	if c.Remote || does(c, shell.Write, shell.Touch, shell.Append, shell.Edit, shell.Delete, shell.Rename) {
 		return false
 	}
-	args := c.Args
-	switch c.Name {
-	case "python", "python3":
-		if len(args) > 1 && args[0] == "-m" {
-			return checkers.Get()[args[1]] || args[1] == "unittest" || args[1] == "py_compile"
-		}
-	case "npm", "yarn", "pnpm", "bun", "mise", "turbo", "just", "task":
-		if c.Name == "just" || c.Name == "task" {
-			args = append([]string{"run"}, args...)
-		}
+	name, args := c.Name, c.Args
+	if (name == "python" || name == "python3") && len(args) > 1 && args[0] == "-m" {
+		name, args = args[1], args[2:]
+	}
+	if changes(name, args) {
+		return false
+	}
+	switch name {
+	case "unittest", "py_compile":
+		return name != c.Name
+	case "just", "task":
+		return len(args) > 0 && checkScript(args[0])
+	case "npm", "yarn", "pnpm", "bun", "mise", "turbo":
 		if len(args) > 1 && args[0] == "run" {
-			return slices.ContainsFunc([]string{"test", "lint", "check", "type", "build", "tsc"}, func(head string) bool {
-				return strings.HasPrefix(args[1], head)
-			})
+			return checkScript(args[1])
+		}
+	case "make", "mvn", "gradle", "gradlew", "rake":
+		return len(args) > 0 && (args[0] == "-n" || onlyTargets(args, checks.Get()[name]))
+	}
+	return checkers.Get()[name] || len(args) > 0 && text.HasWord(checks.Get()[name], args[0])
+}
+
+// changing are the options with which a checker changes files.
+var changing = lazy.Words(`--fix --fix-only --autocorrect --autocorrect-all --auto-correct --auto-correct-all --write
+	--update -update --update-snapshot --update-snapshots --updateSnapshot --snapshot-update --install-types`)
+
+// changes reports whether arguments let a checker change files or settings.
+func changes(name string, args []string) bool {
+	for i, a := range args {
+		option, _, _ := strings.Cut(a, "=")
+		switch {
+		case changing.Get()[option]:
+			return true
+		case a == "-u" && text.HasWord("jest vitest ava npm yarn pnpm bun go", name), a == "-w" && name == "go", (a == "-a" || a == "-A") && name == "rubocop":
+			return true
+		case name == "ruff" && i == 0 && a == "format":
+			return !slices.Contains(args, "--check") && !slices.Contains(args, "--diff")
+		case name == "golangci-lint" && i == 0 && text.HasWord("fmt migrate cache", a), name == "npm" && i == 1 && args[0] == "audit" && a == "fix":
+			return true
 		}
 	}
-	return checkers.Get()[c.Name] || len(args) > 0 && text.HasWord(checks.Get()[c.Name], args[0])
+	return false
+}
+
+// checkScript reports whether the name of a script, such as test:unit, is one of checks.
+func checkScript(name string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return len(parts) > 0 && text.HasWord("test tests lint check checks type types typecheck build tsc", parts[0]) &&
+		!slices.ContainsFunc(parts[1:], func(part string) bool {
+			return text.HasWord("fix update write format fmt deploy publish release install push upload", part)
+		})
+}
+
+// onlyTargets reports whether all targets in the arguments of a build tool are in a list. The
+// first argument is a target. Options, their values and variables are none.
+func onlyTargets(args []string, list string) bool {
+	for i, a := range args {
+		option := i > 0 && (strings.HasPrefix(a, "-") || strings.Contains(a, "=") || text.HasWord("-j -C -f -p -P -x -pl --tests --projects", args[i-1]))
+		if !option && !text.HasWord(list, a) {
+			return false
+		}
+	}
+	return true
 }

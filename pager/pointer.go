@@ -410,10 +410,12 @@ func (m *middle) text(picks []int32) string {
 		line += strings.Count(m.all[m.from+at:m.from+from], "\n")
 		at = from
 		text := m.Lines(m.block, picks[:n])[1:]
+		shown += m.sourceBytes(picks[:n])
 		if m.exact {
-			text = m.indent(from) + text
+			indent := m.indent(from)
+			text = indent + text
+			shown += len(indent)
 		}
-		shown += len(text)
 		fmt.Fprintf(&b, "%d%s%s\n", line, m.mark, transcript.Escape(text))
 		picks = picks[n:]
 	}
@@ -421,6 +423,21 @@ func (m *middle) text(picks []int32) string {
 		return m.left(m.bytes, false)
 	}
 	return m.left(max(m.bytes-shown, 0), true) + b.String() + theEnd
+}
+
+// sourceBytes returns how many bytes of the text the picked passages of one line show. A whole line
+// includes its line feed.
+func (m *middle) sourceBytes(picks []int32) int {
+	n, end := 0, int32(0)
+	for _, k := range picks {
+		s := m.spans[m.block][k]
+		n += int(max(s.to-max(s.from, end), 0))
+		end = max(end, s.to)
+		if l := &m.pieces[s.piece].Lines[s.line]; s.from == l.From && s.to == l.To {
+			n++
+		}
+	}
+	return n
 }
 
 // indent returns the text between the beginning of a line of the middle and an offset in

@@ -43,6 +43,25 @@ func TestPointerHasTheLineThatStandsOut(t *testing.T) {
 	}
 }
 
+// The bytes that are left out are those of the lines that are not shown.
+func TestPointerCountsBytes(t *testing.T) {
+	var b strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&b, "a%d\n", i)
+	}
+	got := Pointer(pointerTo(b.String(), 1500))
+	missing := 0
+	for i := range 400 {
+		line := fmt.Sprintf("a%d\n", i)
+		if !strings.Contains(got, "\n"+line) && !strings.Contains(got, fmt.Sprintf("\n%d: %s", i+1, line)) {
+			missing += len(line)
+		}
+	}
+	if want := fmt.Sprintf(": %d bytes of lines ", missing); !strings.Contains(got, want) || missing == 0 {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}
+
 // A text that fits has nothing left out, with the numbers that are asked for.
 func TestPointerToAShortText(t *testing.T) {
 	r := pointerTo("one\ntwo\n", 1000)

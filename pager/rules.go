@@ -211,13 +211,12 @@ func anchors(msgs []transcript.Message, blocks []transcript.Block, tools *tool.T
 		if b.Kind != transcript.KindTool {
 			continue
 		}
-		failed := failures(msgs, b)
+		failed, plans := failures(msgs, b), false
 		for _, k := range b.Messages {
 			for _, c := range msgs[k].Calls() {
 				name, class := tool.Fold(c.Name), tools.Of(c)
 				if class == tool.Plan && !planned[name] {
-					planned[name] = true
-					set(i, rulePlan)
+					planned[name], plans = true, true
 				}
 				if class != tool.Edit || failed[c.ID] {
 					continue
@@ -228,6 +227,9 @@ func anchors(msgs []transcript.Message, blocks []transcript.Block, tools *tool.T
 				}
 				edited[path] = true
 			}
+		}
+		if plans {
+			set(i, rulePlan)
 		}
 	}
 }

@@ -114,6 +114,20 @@ func TestRules(t *testing.T) {
 			[]Rule{RuleFirstTask, "", rulePlan, rulePlan, ruleNewestUser, ruleNewest},
 		},
 		{
+			"an edit is stronger than a plan in the same block",
+			[]transcript.Message{
+				say(user, "build it"),
+				{Role: assistant, Parts: []transcript.Part{
+					transcript.ToolCall{ID: "1", Name: "TodoWrite", Input: []byte(`{"todos":[]}`)},
+					transcript.ToolCall{ID: "2", Name: "Edit", Input: []byte(`{"file_path":"a.go"}`)},
+				}},
+				answer("1", "ok", false), answer("2", "ok", false),
+				say(user, "go on"), say(assistant, "done"),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleFirstTask, RuleEdit, ruleNewestUser, ruleNewest},
+		},
+		{
 			"a compaction by the provider is hard, whatever else its block is",
 			[]transcript.Message{
 				say(user, "build it"),

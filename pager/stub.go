@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/tool"
@@ -126,10 +127,10 @@ func (v *View) results() map[string]string {
 }
 
 // failure returns the line of a result that reports a failure, or "" if there is
-// none. It is the first line that begins with one of failureHeads. If no line does
-// and the tool marked the result as an error, it is the first line that contains
-// "error" or "fail", or otherwise the first line. The line returned for a marked
-// result has "error: " in front.
+// none. It is the first line that begins with one of failureHeads and does not say
+// that there were none. If no line does and the tool marked the result as an error,
+// it is the first line that contains "error" or "fail", or otherwise the first line.
+// The line returned for a marked result has "error: " in front.
 func failure(r transcript.ToolResult, text string) string {
 	speaks, first := "", ""
 	for line := range strings.SplitSeq(text, "\n") {
@@ -138,7 +139,7 @@ func failure(r transcript.ToolResult, text string) string {
 			continue
 		}
 		for _, head := range failureHeads {
-			if strings.HasPrefix(line, head) {
+			if strings.HasPrefix(line, head) && !noFailures.Get().MatchString(line) {
 				return oneLine(line)
 			}
 		}
@@ -163,6 +164,9 @@ var failureHeads = []string{
 	"panic:", "fatal:", "fatal error:", "error:", "Error:", "ERROR:", "error[", "FAIL", "--- FAIL", "Traceback (most recent call last)",
 	"AssertionError", "TypeError:", "ValueError:", "ReferenceError:", "SyntaxError:", "E   ", "npm ERR!", "Exit code ",
 }
+
+// noFailures matches lines that report a success, such as "Exit code 0" and "FAILED: 0, passed 12".
+var noFailures = lazy.Regexp(`(?i)^(?:exit code 0\b|(?:errors?|fail\w*): 0(?:$|[,;]))`)
 
 // size returns the size of the content of a result in bytes.
 func size(r transcript.ToolResult) int {

@@ -102,6 +102,9 @@ func TestFailure(t *testing.T) {
 		{"nothing at all", "", true, "error: "},
 		{"a report behind spaces", "one\n  \tpanic: boom  \r\n", false, "panic: boom"},
 		{"the first that speaks of it", "one\nit Failed\nan ERROR\n", true, "error: it Failed"},
+		{"a success of a shell is none", "Exit code 0\nok", false, ""},
+		{"a failure behind a success", "Exit code 0\nFAILED: 0, passed 12\nerror: 0\nExit code 01\npanic: boom", false, "Exit code 01"},
+		{"a code that begins with 0", "error: 0x80070005", false, "error: 0x80070005"},
 		{"the first report", "FAIL one\npanic: two", true, "FAIL one"},
 	} {
 		if got := failure(transcript.ToolResult{Error: tt.failed}, tt.text); got != tt.want {

@@ -135,10 +135,10 @@ const tidyTo = 50_000
 
 // Figures returns the thresholds for a context window. Effective is
 // t.Effective, at most the window, or by default four fifths of the window
-// (160 000 of 200 000 tokens). Floor is t.Floor, or by default the smaller of
-// 30 000 tokens and three tenths of the window. Tidy is the smaller of 50 000
-// tokens and half of the window, but at least the floor. A window of 0 is
-// unknown.
+// (160 000 of 200 000 tokens). Floor is t.Floor, or by default the least of 30 000
+// tokens, three tenths of the window and three eighths of its effective part. Tidy is
+// the least of 50 000 tokens, half of the window and five eighths of its effective
+// part, but at least the floor. A window of 0 is unknown.
 func (t *Trigger) Figures(window token.Count) Figures {
 	c := t.Complete()
 	effective := window * 4 / 5
@@ -150,12 +150,12 @@ func (t *Trigger) Figures(window token.Count) Figures {
 	}
 	floor := c.Floor
 	if floor <= 0 {
-		floor = min(30_000, window*3/10)
+		floor = min(30_000, window*3/10, effective*3/8)
 	}
 	of := func(share ratio.Ratio) token.Count { return token.Count(share.Scale(int64(effective))) }
 	return Figures{
 		Window: window, Effective: effective, Warn: of(c.Warn), Compress: of(c.Compress), Critical: of(c.Critical),
-		Target: of(c.Target), Tidy: max(min(tidyTo, window/2), floor), Floor: floor,
+		Target: of(c.Target), Tidy: max(min(tidyTo, window/2, effective*5/8), floor), Floor: floor,
 	}
 }
 
@@ -247,7 +247,11 @@ func (v *Advice) pager(c *Trigger, l *Load) {
 
 // window decides by the fill level of the window.
 func (v *Advice) window(c *Trigger, l *Load) {
-	used := ratio.Of(l.Used, max(l.Effective, 1)).Percent() + " of the effective window is in use"
+	used := ratio.Of(l.Used, max(l.Effective, 1)).Percent()
+	if v.Level == levelOK && used == c.Warn.Percent() || v.Level == levelWarn && used == c.Compress.Percent() {
+		used = "just below " + used // rounded up
+	}
+	used += " of the effective window is in use"
 	switch v.Level {
 	case levelOK:
 		v.because("%s, below %s", used, c.Warn.Percent())

@@ -52,7 +52,8 @@ func TestFigures(t *testing.T) {
 		{0, 160_000, 0, 160_000, 0, 0},
 		{1, 160_000, 0, 1, 0, 0},
 		{-1, 160_000, 0, 160_000, 0, 0},
-		{10, 1, 0, 1, 3, 5},
+		{10, 1, 0, 1, 0, 0},
+		{200_000, 20_000, 0, 20_000, 7_500, 12_500}, // below what is compressed and what is left then
 		{10, -1, 0, 8, 3, 5},
 		{0, 0, 0, 0, 0, 0},
 		{200_000, 0, 1, 160_000, 1, 50_000}, // a floor that is given is the floor, however low
@@ -87,6 +88,8 @@ func TestDue(t *testing.T) {
 	}{
 		{"70.0 % and ten messages", nil, full, true, actionCompress, "70.0% of the effective window is in use, at least 70.0%"},
 		{"a token less", nil, with(func(l *Load) { l.Used-- }), false, actionWarn, "at least 60.0% and below 70.0%"},
+		{"a share that is rounded up", nil, with(func(l *Load) { l.Used-- }), false, actionWarn, "just below 70.0% of the effective window is in use, at least 60.0% and below 70.0%"},
+		{"a share that is rounded up, below 60 %", nil, with(func(l *Load) { l.Used = 95_999 }), false, actionNone, "just below 60.0% of the effective window is in use, below 60.0%"},
 		{"69 %", nil, with(func(l *Load) { l.Used = 110_400 }), false, actionWarn, "69.0%"},
 		{"below 60 %", nil, with(func(l *Load) { l.Used = 95_999 }), false, actionNone, "below 60.0%"},
 		{"nine messages", nil, with(func(l *Load) { l.Messages = 9 }), false, actionWarn, "9 messages are below 10"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -209,7 +210,7 @@ func GradeAuthored(probes []Probe, intent string, entries []string) *Report {
 			}
 		}
 		place, passage := Lost, ""
-		if most >= p.need() {
+		if need := p.need(); need > 0 && most >= need {
 			place = Window
 		}
 		if at >= 0 {
@@ -237,13 +238,19 @@ func clock(text string) string {
 
 // roots has the roots of the words of an entry.
 type roots struct {
-	all  map[string]bool
-	list []string
+	all   map[string]bool
+	list  []string
+	whole string   // the entry in normal form
+	parts []string // the normal forms of its parts between blanks
 }
 
 func rootsOf(text string) roots {
-	r := roots{all: make(map[string]bool)}
-	for _, w := range words(clock(text)) {
+	all := words(clock(text))
+	r := roots{all: make(map[string]bool), whole: strings.Join(all, " "), parts: strings.Fields(text)}
+	for i, part := range r.parts {
+		r.parts[i] = normal(part)
+	}
+	for _, w := range all {
 		if w = root(w); !r.all[w] {
 			r.all[w] = true
 			r.list = append(r.list, w)
@@ -256,19 +263,39 @@ func rootsOf(text string) roots {
 func (r *roots) find(p *Probe) (found []bool, n int) {
 	found = make([]bool, len(p.Expected))
 	for i, keyword := range p.Expected {
+		has := false
 		if p.Type == typeFilePath {
-			_, keyword = cutLast(strings.TrimRight(keyword, "/"))
+			_, name := cutLast(strings.TrimRight(keyword, "/"))
+			has = r.hasName(name)
+		} else {
+			has = r.hasWords(words(keyword))
 		}
-		parts := words(keyword)
-		has := len(parts) > 0
-		for _, w := range parts {
-			w = root(w)
-			has = has && (r.all[w] || slices.ContainsFunc(r.list, func(o string) bool { return sameRoot(w, o) }))
-		}
-		if has {
-			found[i] = true
+		if found[i] = has; has && !repeats(p.Expected[:i], keyword) {
 			n++
 		}
 	}
 	return found, n
+}
+
+// repeats reports whether a list has a keyword in the same form.
+func repeats(list []string, keyword string) bool {
+	return slices.ContainsFunc(list, func(other string) bool { return normal(other) == normal(keyword) })
+}
+
+// hasWords reports whether an entry has all the given words, in any inflection.
+func (r *roots) hasWords(parts []string) bool {
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(w string) bool {
+		w = root(w)
+		return !r.all[w] && !slices.ContainsFunc(r.list, func(o string) bool { return sameRoot(w, o) })
+	})
+}
+
+// hasName reports whether an entry has a file name as it is: not in other inflections, and its
+// parts not apart.
+func (r *roots) hasName(name string) bool {
+	form := normal(name)
+	if strings.ContainsFunc(name, unicode.IsSpace) {
+		return contains(r.whole, form)
+	}
+	return slices.ContainsFunc(r.parts, func(part string) bool { return contains(part, form) })
 }

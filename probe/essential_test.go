@@ -207,6 +207,19 @@ func TestGradeAuthoredSaysWhatItFound(t *testing.T) {
 	if r.Results[0].Place != Window || r.Results[1].Place != Window {
 		t.Errorf("got %+v, want that both are found", r.Results)
 	}
+	for said, want := range map[string]Location{
+		"We have to go and run the suite": Lost, "It runs go test": Lost, "Edited run.gob": Lost,
+		"Edited `src/run.go`: new flag": Window, "a.go,run.go.": Window, "RUN.GO": Window,
+	} {
+		path.Expected = []string{"src/run.go"}
+		if got := GradeAuthored([]Probe{path}, "", []string{said}).Results[0].Place; got != want {
+			t.Errorf("run.go in %q is %s, want %s", said, got, want)
+		}
+	}
+	path.Expected = []string{"notes/my lamp.txt"}
+	if got := GradeAuthored([]Probe{path}, "", []string{"wrote notes/my lamp.txt"}).Results[0].Place; got != Window {
+		t.Errorf("a name with a blank is %s", got)
+	}
 	if d := cmp.Diff([][]string{{"plum", "hoses"}, {"night"}}, [][]string{r.Results[1].Found, r.Results[1].Missing}); d != "" {
 		t.Error(d)
 	}

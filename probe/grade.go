@@ -150,8 +150,8 @@ func report(results []Result) *Report {
 }
 
 // GradeAnswers grades a model's answers, which are given by the ids of the probes. It ignores
-// words that an answer repeats from the question. An answer that admits not to know fails. The
-// only locations are [Window] and [Lost].
+// words that an answer repeats from the question. An answer that admits not to know, or says that
+// the text does not have it, fails. The only locations are [Window] and [Lost].
 func GradeAnswers(probes []Probe, answers map[string]string) *Report {
 	results := make([]Result, len(probes))
 	for i, p := range probes {
@@ -199,8 +199,25 @@ func cut(text string, question []string) string {
 // ignorant reports whether an answer admits not to know.
 func ignorant(answer string) bool {
 	n := normal(answer)
-	return slices.Contains(shrugs.Get(), n) || slices.ContainsFunc(unknowing.Get(), func(phrase string) bool { return contains(n, phrase) })
+	return slices.Contains(shrugs.Get(), n) || slices.ContainsFunc(unknowing.Get(), func(phrase string) bool { return contains(n, phrase) }) ||
+		slices.ContainsFunc(silent.Get(), func(phrase string) bool { return lacks(n, phrase) })
 }
+
+// lacks reports whether an answer says of the text that it was given that it is silent, with one of
+// the phrases in silent. Both arguments are in normal form. Such a phrase about another thing, as in
+// "the build does not include tests", is content.
+func lacks(answer, phrase string) bool {
+	before, _, ok := strings.Cut(" "+answer+" ", " "+phrase+" ")
+	before = strings.TrimSpace(before)
+	return ok && (before == "" || before == "it" || sources.Get()[before[strings.LastIndexByte(before, ' ')+1:]])
+}
+
+// sources are words for the text that an answer is from.
+var sources = lazy.Words("context conversation text record records summary transcript passage excerpt information above provided")
+
+// silent are phrases that say that a text has no answer.
+var silent = normals("does not mention|doesn't mention|does not say|doesn't say|does not state|doesn't state|" +
+	"does not specify|doesn't specify|does not contain|doesn't contain|does not include|doesn't include")
 
 // shrugs are whole answers without content.
 var shrugs = normals("unknown|n/a|none|nothing|not sure|no idea|unclear|unsure|no answer|not available")
@@ -209,9 +226,9 @@ var shrugs = normals("unknown|n/a|none|nothing|not sure|no idea|unclear|unsure|n
 var unknowing = normals(
 	"I do not know|I don't know|do not know the answer|I am not sure|I'm not sure|I am unable|I'm unable|" +
 		"unable to determine|unable to answer|cannot determine|can't determine|cannot be determined|cannot answer|" +
-		"can't answer|cannot tell|can't tell|no information|not enough information|insufficient information|" +
-		"does not mention|doesn't mention|is not mentioned|not mentioned in|does not say|doesn't say|" +
-		"does not state|does not specify|doesn't specify|does not contain|does not include|I have no|not in the context")
+		"can't answer|I cannot tell|I can't tell|cannot tell from|can't tell from|no information|not enough information|insufficient information|" +
+		"is not mentioned|not mentioned in|I have no record|I have no idea|I have no way|I have no answer|I have no memory|" +
+		"I have no knowledge|I have no access|I have no data|I have no details|I have no context|not in the context")
 
 // normals returns the normal forms of texts that are given as one string, with bars between
 // them. They are computed on first use.

@@ -11,7 +11,7 @@ import (
 // A matcher searches texts for the keywords of probes.
 type matcher struct {
 	probes    []Probe
-	keys      [][]int // term of each keyword of each probe, or -1 for a keyword without words
+	keys      [][]int // term of each keyword of each probe, or -1 for one that has no words or repeats another
 	terms     []term
 	words     map[string]int   // index of each word in terms that are no paths
 	paths     map[string][]int // indexes of terms, by the last segment of their paths
@@ -35,6 +35,9 @@ func newMatcher(probes []Probe) *matcher {
 				id = len(m.terms)
 				seen[t.key()] = id
 				m.add(t)
+			}
+			if slices.Contains(m.keys[i], id) {
+				id = -1
 			}
 			m.keys[i] = append(m.keys[i], id)
 		}

@@ -231,6 +231,10 @@ func TestGradeAnswers(t *testing.T) {
 		{"repeats it and answers", "What was decided in turn 4? Redis, as a cache.", Window},
 		{"does not know", "I don’t know; maybe a redis cache.", Lost},
 		{"says that it is not there", "The context does not mention a redis cache.", Lost},
+		{"says that it is not there, of it", "It doesn’t say that a redis cache is used.", Lost},
+		{"cannot tell", "I cannot tell whether it was a redis cache.", Lost},
+		{"says what another thing does not have", "The build does not include the redis cache.", Window},
+		{"says what users cannot tell", "Users cannot tell a redis cache from another one; I have no doubt.", Window},
 		{"shrugs", "Unknown.", Lost},
 		{"has an unknown in it", "A redis cache, for an unknown reason.", Window},
 		{"has the words far apart", "redis " + strings.Repeat("and so on ", 60) + "cache", Lost},
@@ -245,6 +249,26 @@ func TestGradeAnswers(t *testing.T) {
 	leaky := Probe{ID: "1", Type: typeDecision, Question: "Was redis chosen as the cache?", Expected: []string{"redis", "cache"}, Need: 2}
 	if r := GradeAnswers([]Probe{leaky}, map[string]string{"1": "was redis chosen as the cache? Was Redis chosen as the cache"}); r.Passed != 0 {
 		t.Error("an answer that repeats a leaky question passes")
+	}
+}
+
+// A keyword that is listed twice counts once, and a probe without keywords does not pass.
+func TestRepeatedKeywords(t *testing.T) {
+	twice := []Probe{{ID: "1", Type: typeDecision, Question: "Which?", Expected: []string{"foo", "Foo", "bar"}, Need: 2}}
+	for text, want := range map[string]int{"foo": 0, "foo and bar": 1} {
+		reports := map[string]*Report{
+			"Grade":         Grade(twice, &Evidence{Window: []string{text}}),
+			"GradeAnswers":  GradeAnswers(twice, map[string]string{"1": text}),
+			"GradeAuthored": GradeAuthored(twice, "", []string{text}),
+		}
+		for name, r := range reports {
+			if r.Passed != want {
+				t.Errorf("%s: %d pass in %q, want %d", name, r.Passed, text, want)
+			}
+		}
+	}
+	if r := GradeAuthored([]Probe{{ID: "1", Type: typeIntent, Question: "Which?"}}, "", nil); r.Passed != 0 {
+		t.Error("a probe without keywords passes")
 	}
 }
 

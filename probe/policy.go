@@ -60,7 +60,11 @@ func (r *Report) Judge(p *Criteria, before, after token.Count) *Acceptance {
 	}
 	short := func(list *[]string, what string, t Tally, want ratio.Ratio) {
 		if !reaches(t, want) {
-			*list = append(*list, fmt.Sprintf("%d of %d %s passed (%s), and %s must pass", t.Passed, t.Total, what, t.score().Percent(), want.Percent()))
+			share := t.score().Percent()
+			if share == want.Percent() { // rounded up
+				share = "just below " + share
+			}
+			*list = append(*list, fmt.Sprintf("%d of %d %s passed (%s), and %s must pass", t.Passed, t.Total, what, share, want.Percent()))
 		}
 	}
 	short(&v.Reasons, "probes", r.Tally, q.Overall)

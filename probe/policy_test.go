@@ -42,6 +42,11 @@ func TestJudge(t *testing.T) {
 			Acceptance{Reasons: []string{"89 of 99 probes passed (89.9%), and 90.0% must pass"}},
 		},
 		{
+			"so little less that it is rounded up", graded(2, 2, 897, 997), nil,
+			[2]token.Count{},
+			Acceptance{Reasons: []string{"899 of 999 probes passed (just below 90.0%), and 90.0% must pass"}},
+		},
+		{
 			"one critical", graded(9, 10, 90, 90), nil,
 			[2]token.Count{},
 			Acceptance{Reasons: []string{"9 of 10 critical probes passed (90.0%), and 100.0% must pass"}},

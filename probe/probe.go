@@ -41,9 +41,8 @@
 // # Determinism
 //
 // Equal facts give equal probes, and equal texts equal grades: the package
-// reads no clock and uses no random numbers. The keywords of a fact, and so
-// Keywords stand together if they begin within 400 bytes of one text. That may be one line, a
-// few short lines or a part of a long line. Lines that are the question of a probe are skipped.
+// reads no clock and uses no random numbers. The keywords of a fact, and so its
+// probe, depend on the facts before it, too: words that are rare among these are taken.
 package probe
 
 import (

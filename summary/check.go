@@ -97,9 +97,11 @@ type Original struct {
 //
 // The rules would rather miss a problem than refuse a good summary. A text of
 // four words or more that is in the source word for word is never a placeholder,
-// a refusal, a failure, an echo or vague. Case, punctuation and the notation of
-// paths and numbers are ignored. A path may be shortened to its last segments, a
-// number may be rounded, and small counts need not be in the source.
+// a refusal, a failure, an echo or vague. It is no injection only if a message in
+// [Original.Asked] has it: web pages and results of tools may give orders too.
+// Case, punctuation and the notation of paths and numbers are ignored. A path may be
+// shortened to its last segments, a number may be rounded, and small counts need not
+// be in the source.
 func Check(s *Summary, src *Original) []Problem {
 	if s == nil {
 		s = &Summary{}
@@ -177,9 +179,19 @@ type checker struct {
 	src      *Original // may be nil
 	origin   *origin   // nil without src
 	problems []Problem
+	told     map[Problem]bool // the problems, without their texts
 }
 
+// add adds a problem unless the entry has one of this rule.
 func (c *checker) add(sec Section, entry string, rule CheckRule, format string, args ...any) {
+	p := Problem{Section: sec, Entry: entry, Rule: rule}
+	if c.told[p] {
+		return
+	}
+	if c.told == nil {
+		c.told = make(map[Problem]bool)
+	}
+	c.told[p] = true
 	c.problems = append(c.problems, Problem{sec, entry, rule, fmt.Sprintf(format, args...)})
 }
 
@@ -270,9 +282,13 @@ func (s *Summary) texts(sec Section) []sectionText {
 	return list
 }
 
-// entry checks that a text has content: that it is no placeholder, no refusal of a model, no error of
-// a program, no repetition of the prompt and no order to the reader.
+// entry checks that a text is no order to the reader and has content: that it is no placeholder, no
+// refusal of a model, no error of a program and no repetition of the prompt.
 func (c *checker) entry(sec Section, text string) {
+	if injected(text) && !c.asked(text) {
+		c.add(sec, text, ruleInjection, "the entry gives an order to the reader of the summary, which it must not")
+		return
+	}
 	if c.origin.quotes(text) {
 		return
 	}
@@ -292,9 +308,14 @@ func (c *checker) entry(sec Section, text string) {
 		c.add(sec, text, RuleFailure, "an error of a provider or client is no content")
 	case isEcho(text, prompt):
 		c.add(sec, text, RuleEcho, "the entry repeats the prompt")
-	case injected(text):
-		c.add(sec, text, ruleInjection, "the entry gives an order to the reader of the summary, which it must not")
 	}
+}
+
+// asked reports whether a message of a user has the text, word for word.
+func (c *checker) asked(text string) bool {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "User: "), "…")
+	return c.src != nil && len(strings.Fields(text)) >= 4 &&
+		slices.ContainsFunc(c.src.Asked, func(said string) bool { return contains(said, text) })
 }
 
 // intent checks that the intent is about this session.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // talk is a conversation of which the summaries below are.
@@ -104,6 +106,20 @@ func TestCheckTakesGoodSummaries(t *testing.T) {
 				t.Errorf("%v", p)
 			}
 		})
+	}
+}
+
+// However often an entry stands in a section, it has one problem of a rule.
+func TestCheckTellsAProblemOnce(t *testing.T) {
+	s := sound()
+	s.Decisions = []Decision{{Decision: "Use A", Rationale: NotStated}, {Decision: "Use A", Rationale: NotStated}, {Decision: "Use A", Rationale: NotStated}}
+	s.Next = []Item{{Text: ""}, {Text: ""}}
+	rules := make(map[CheckRule]int)
+	for _, p := range Check(s, nil) {
+		rules[p.Rule]++
+	}
+	if diff := cmp.Diff(map[CheckRule]int{ruleDuplicate: 1, ruleEmpty: 1}, rules); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
 

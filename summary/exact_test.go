@@ -145,6 +145,14 @@ func TestLinesOfEntries(t *testing.T) {
 		{bullet{text: "None"}, Error{Error: None}},
 		{bullet{text: "no bulb"}, Error{Error: "no bulb", Status: statusOpen}},
 		{bullet{text: "no bulb (resolved): a new one"}, Error{Error: "no bulb", Status: "resolved", Note: "a new one"}},
+		{bullet{text: "no bulb: **Fixed** by a new one"}, Error{Error: "no bulb", Status: "resolved", Note: "by a new one"}},
+		{bullet{text: "no bulb - fixed by a new one"}, Error{Error: "no bulb", Status: "resolved", Note: "by a new one"}},
+		{bullet{text: "no bulb: open."}, Error{Error: "no bulb", Status: statusOpen}},
+		{bullet{text: "no bulb: pending, none in stock"}, Error{Error: "no bulb", Status: statusOpen, Note: "none in stock"}},
+		{bullet{text: "layout: fixed width column overflows the page"}, Error{Error: "layout: fixed width column overflows the page", Status: statusOpen}},
+		{bullet{text: "config: open /etc/lamp.toml: no such file or directory"}, Error{Error: "config: open /etc/lamp.toml: no such file or directory", Status: statusOpen}},
+		{bullet{text: "config: open a.txt: no such file: fixed"}, Error{Error: "config: open a.txt: no such file", Status: "resolved"}},
+		{bullet{text: "lamp: open-source bulb missing"}, Error{Error: "lamp: open-source bulb missing", Status: statusOpen}},
 		{bullet{text: "**no bulb**: resolved – a new one"}, Error{Error: "no bulb", Status: "resolved", Note: "a new one"}},
 		{bullet{text: "no bulb", sub: []string{"Status: resolved", "Fix: a new one", "so it is"}}, Error{Error: "no bulb", Status: "resolved", Note: "a new one; so it is"}},
 		{bullet{text: "no bulb", sub: []string{"Status: red"}}, Error{Error: "no bulb", Status: statusOpen, Note: "Status: red"}},
@@ -298,7 +306,7 @@ func TestHowASourceHasNames(t *testing.T) {
 		a, b string
 		want bool
 	}{{"a.go", "a.go", true}, {"a.go", "x/a.go", true}, {"x/a.go", "a.go", true}, {"a.go", "xa.go", false}, {"", "a.go", false}, {"a.go", "", false}, {"", "", true}} {
-		if got := samePath(tt.a, tt.b); got != tt.want {
+		if got := samePath([]string{tt.a})(tt.b); got != tt.want {
 			t.Errorf("%q and %q are one path: %v", tt.a, tt.b, got)
 		}
 	}

@@ -29,11 +29,12 @@ type FitOptions struct {
 	Bare bool
 }
 
-// An Elision says which entries of a section were left out.
+// An Elision says which entries of a section were left out. A rationale that is left out of a
+// decision counts as an entry and has the digest of its own text.
 type Elision struct {
 	Section Section  `json:"section"`
 	Count   int      `json:"count"`
-	Digests []string `json:"digests"` // digests of the entries, as [Statement.Digest], in the order in which they were left out
+	Digests []string `json:"digests"` // in the order in which they were left out: digests of the entries, as [Statement.Digest], and of rationales
 }
 
 // Fit returns the sections of s in Markdown, without header and metadata, in at
@@ -242,15 +243,26 @@ func (b *fitBuilder) line(p *fitPart, none bool, head string, rank int, text str
 }
 
 // prose adds the lines of a text. The first line always stays. The other lines are left out from
-// the last one upward.
+// the last one upward. A blank line belongs to the line below it.
 func (b *fitBuilder) prose(p *fitPart, text string, rank int) {
 	p.atEnd = true
-	for i, line := range strings.Split(text, "\n") {
-		if i == 0 {
-			p.lines = append(p.lines, &fitLine{head: escapeLine(line), tail: "\n"})
+	blank := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		switch said := strings.TrimSpace(line); {
+		case said == "":
+			blank += line + "\n"
 			continue
+		case len(p.lines) == 0:
+			p.lines = append(p.lines, &fitLine{head: blank + escapeLine(line), tail: "\n"})
+		default:
+			b.line(p, false, blank+escapeLine(line), rank, said)
 		}
-		b.line(p, false, escapeLine(line), rank, strings.TrimSpace(line))
+		blank = ""
+	}
+	if n := len(p.lines); n > 0 {
+		p.lines[n-1].tail += blank
+	} else {
+		p.lines = append(p.lines, &fitLine{tail: blank})
 	}
 	slices.Reverse(b.ranks[rank])
 }

@@ -151,6 +151,27 @@ None
 	}
 }
 
+// A blank line of a text is no entry, and goes with the line below it.
+func TestFitCountsNoBlankLines(t *testing.T) {
+	characters := func(s string) token.Count { return token.Count(len(s)) }
+	for _, tt := range []struct {
+		state, want string
+		left        []Elision
+	}{
+		{"First line.\n\nSecond.", "First line.\n… 1 more\n", []Elision{{SectionState, 1, []string{short("Second.")}}}},
+		{"First line.\n \n", "First line.\n \n\n", nil},
+		{"\nFirst line.\nSecond.\n", "\nFirst line.\n… 1 more\n", []Elision{{SectionState, 1, []string{short("Second.")}}}},
+	} {
+		got, left, _ := (&Summary{State: tt.state}).Fit(&FitOptions{Size: characters, Limit: 1})
+		if got != "## Current State\n"+tt.want {
+			t.Errorf("%q becomes %q, want %q", tt.state, got, tt.want)
+		}
+		if diff := cmp.Diff(tt.left, left); diff != "" {
+			t.Errorf("left out of %q (-want +got):\n%s", tt.state, diff)
+		}
+	}
+}
+
 // A larger limit never shows less, what is shown fits, and what is not is
 // accounted for: also where counts do not add up.
 func TestFitIsMonotone(t *testing.T) {

@@ -104,21 +104,33 @@ func (s *Summary) read(data []byte, field string) error {
 		return err
 	}
 	for _, m := range list {
-		if err := s.readField(strings.ToLower(m.key), m.value); err != nil {
+		key := strings.ToLower(m.key)
+		read := s.readField
+		if key == "summary" && field != key || key == "compression_state" && field == "" {
+			read = s.readWrapped
+		}
+		if err := read(key, m.value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readField reads one field of a summary, of its metadata or of a state file.
+// readWrapped reads the object around a summary. Such an object is read at the top and, for a
+// summary, in the state, so that no document is read more than three times.
+func (s *Summary) readWrapped(key string, v json.RawMessage) error {
+	if isNull(v) {
+		return nil
+	}
+	return s.read(v, key)
+}
+
+// readField reads one field of a summary or of its metadata.
 func (s *Summary) readField(key string, v json.RawMessage) error {
 	if isNull(v) {
 		return nil
 	}
 	switch key {
-	case "compression_state", "summary":
-		return s.read(v, key)
 	case string(SectionIntent):
 		return readText(v, key, &s.Intent)
 	case string(SectionState):

@@ -34,14 +34,17 @@ const now = "Now: "
 // punctuation at the end.
 //
 //   - The intent of s stays. An intent of next that s does not contain becomes an
-//     additional line, "Now: …", which replaces an earlier such line.
+//     additional line, "Now: …", which replaces an earlier such line. If next begins with
+//     the first task of s and has later tasks behind it, as a draft that goes on from s,
+//     its intent takes the place of that of s.
 //   - Files are united by path, and the changes of a file by text. Decisions,
 //     errors, context and artifacts are united too. Duplicates are removed, and
 //     the order stays.
 //   - The first rationale of a decision stays, except that a stated rationale
 //     replaces one that is not stated, and a longer one replaces one that it
 //     contains.
-//   - The newer status of an error counts. Its notes are joined.
+//   - The newer status of an error counts. Its notes are joined, but "did not come again"
+//     ends when next has the error.
 //   - State, blockers and steps are those of next if next has them. None counts
 //     as a value for blockers and steps, and as missing everywhere else.
 //   - Count grows by one. Tokens, ratio and score are those of next. The other
@@ -98,6 +101,9 @@ func mergeIntent(old, next string) string {
 	if strings.TrimSpace(old) == "" || isNone(old) {
 		return next
 	}
+	if continues(old, next) && !contains(old, next) {
+		return next
+	}
 	base, _ := cutNow(old)
 	nextBase, nextNow := cutNow(next)
 	for _, said := range []string{nextNow, text.Fold(nextBase)} {
@@ -106,6 +112,14 @@ func mergeIntent(old, next string) string {
 		}
 	}
 	return old
+}
+
+// continues reports whether next is an intent of a draft that goes on from old: one line with the
+// first task of old and later tasks, each behind "Now: ".
+func continues(old, next string) bool {
+	was, _, _ := strings.Cut(text.Fold(old), " "+now)
+	first, _, later := strings.Cut(next, " "+now)
+	return later && norm(first) == norm(was)
 }
 
 // cutNow splits an intent into its first part and the text of its "Now: " line.
@@ -201,6 +215,10 @@ func mergeDecisions(old, next []Decision) []Decision {
 		})
 }
 
+// notAgain is the note of a draft for an open error that is old. Any newer word on the error
+// replaces it.
+const notAgain = "did not come again"
+
 func mergeErrors(old, next []Error) []Error {
 	return union(old, next,
 		func(e Error) bool { return isNone(e.Error) },
@@ -209,7 +227,7 @@ func mergeErrors(old, next []Error) []Error {
 			a.Source = cmp.Or(a.Source, b.Source)
 			a.Status = cmp.Or(b.Status, a.Status)
 			switch {
-			case a.Note == "" || contains(b.Note, a.Note):
+			case a.Note == "" || a.Note == notAgain || contains(b.Note, a.Note):
 				if norm(a.Note) != norm(b.Note) {
 					a.Note = b.Note
 				}

@@ -102,6 +102,22 @@ func TestMergeRationales(t *testing.T) {
 	}
 }
 
+// The notes of an error are joined, but a newer word on an error ends the note that it did not
+// come again.
+func TestMergeNotes(t *testing.T) {
+	for _, tt := range []struct{ old, next, want string }{
+		{"seen once", "a guard", "seen once; a guard"},
+		{"did not come again", "", ""},
+		{"did not come again", "a guard", "a guard"},
+		{"did not come again", "Did not come again", "did not come again"},
+	} {
+		got := mergeErrors([]Error{{Error: "E", Note: tt.old}}, []Error{{Error: "E", Note: tt.next}})
+		if len(got) != 1 || got[0].Note != tt.want {
+			t.Errorf("%q and then %q: got %+v, want %q", tt.old, tt.next, got, tt.want)
+		}
+	}
+}
+
 func TestMergeIntent(t *testing.T) {
 	for _, tt := range []struct{ name, old, next, want string }{
 		{"an empty one changes nothing", "Build it", "  ", "Build it"},
@@ -110,6 +126,9 @@ func TestMergeIntent(t *testing.T) {
 		{"another is added", "Build it", "Ship\nit", "Build it\nNow: Ship it"},
 		{"a third takes the place of the second", "Build it\nNow: Ship it", "Sell it", "Build it\nNow: Sell it"},
 		{"of a merged one, the latest is added", "Build it", "Ship it\nNow: Sell it", "Build it\nNow: Sell it"},
+		{"a draft that goes on takes its place", "Build it Now: Ship it", "Build it Now: Ship it Now: Sell it", "Build it Now: Ship it Now: Sell it"},
+		{"a draft goes on from a merged one", "Build it\nNow: Ship it", "Build it Now: Ship it Now: Sell it", "Build it Now: Ship it Now: Sell it"},
+		{"a draft with nothing new", "Build it\nNow: Ship it", "Build it Now: Ship it", "Build it\nNow: Ship it"},
 		{"the first is kept though empty before", "", "Build it", "Build it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -95,9 +95,13 @@ func (c *checker) length() {
 
 // files checks that the summary lists every changed path.
 func (c *checker) files() {
+	listed := make([]string, len(c.s.Files))
+	for i, f := range c.s.Files {
+		listed[i] = cleanPath(f.Path)
+	}
+	same := samePath(listed)
 	for _, p := range c.src.Changed {
-		want := cleanPath(p)
-		if !slices.ContainsFunc(c.s.Files, func(f File) bool { return samePath(cleanPath(f.Path), want) }) {
+		if !same(cleanPath(p)) {
 			c.add(SectionFiles, p, ruleFile, "the file was changed, but the section does not list it")
 		}
 	}
@@ -109,9 +113,38 @@ func cleanPath(p string) string {
 	return strings.ToLower(strings.Trim(strings.TrimPrefix(p, "./"), "/"))
 }
 
-// samePath reports whether one path is the end of the other.
-func samePath(a, b string) bool {
-	return a == b || a != "" && strings.HasSuffix(b, "/"+a) || b != "" && strings.HasSuffix(a, "/"+b)
+// samePath returns a function that reports whether a path is the same as one of a list: one of the
+// two is the end of the other.
+func samePath(list []string) func(path string) bool {
+	whole, ends := make(map[string]bool, len(list)), make(map[string]bool)
+	for _, p := range list {
+		whole[p] = true
+		for end := range pathEnds(p) {
+			ends[end] = true
+		}
+	}
+	return func(path string) bool {
+		if ends[path] {
+			return true
+		}
+		for end := range pathEnds(path) {
+			if whole[end] {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// pathEnds yields a path and its ends behind slashes, except the empty one.
+func pathEnds(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(path) {
+			if _, path, _ = strings.Cut(path, "/"); path == "" {
+				return
+			}
+		}
+	}
 }
 
 var (

@@ -79,7 +79,7 @@ func TestSamePath(t *testing.T) {
 		a, b string
 		want bool
 	}{{"a/b", "a/b", true}, {"b", "a/b", true}, {"a/b", "b", true}, {"", "a/", false}, {"a/", "", false}, {"b", "ab", false}} {
-		if got := samePath(tt.a, tt.b); got != tt.want {
+		if got := samePath([]string{tt.a})(tt.b); got != tt.want {
 			t.Errorf("%q and %q: %v, want %v", tt.a, tt.b, got, tt.want)
 		}
 	}

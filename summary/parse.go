@@ -14,7 +14,8 @@ import (
 // Parse reads a summary in JSON or in Markdown. A model may have written other text around it,
 // such as a fence. Besides the Markdown of [Summary.Markdown] it reads common variants of the
 // template: headings of any level, bullets of any style, wrapped lines, decisions in bold or
-// with "because", changes behind a path or below it. The field of a missing section is nil.
+// with "because", changes behind a path or below it. A heading with another name ends a section
+// unless it is deeper than the heading of the section. The field of a missing section is nil.
 //
 // It fails with a [*SyntaxError] if a value has a wrong type, if the JSON is broken or cut off,
 // or if the text has no section.
@@ -70,8 +71,12 @@ func payload(text string) (body string, above int, isJSON bool) {
 	if hasSection(text) {
 		return text, 0, false
 	}
-	// A model may write text before and after the object.
-	if from := strings.IndexByte(text, '{'); from >= 0 {
+	// A model may write text before and after the object, and braces in it.
+	from := strings.IndexByte(text, '{')
+	if at := objectStart.Get().FindStringIndex(text); at != nil {
+		from = at[0]
+	}
+	if from >= 0 {
 		body := text[from:]
 		if to := strings.LastIndexByte(body, '}'); to > 0 {
 			body = body[:to+1]
@@ -80,6 +85,8 @@ func payload(text string) (body string, above int, isJSON bool) {
 	}
 	return text, 0, false
 }
+
+var objectStart = lazy.Regexp(`\{\s*"`)
 
 // lead returns the number of lines of text before part.
 func lead(text, part string) int {
@@ -102,18 +109,19 @@ func parseMarkdown(text string) (*Summary, error) {
 		s     Summary
 		parts = make(map[Section][]string)
 		in    Section // section of the current line; empty in the header and the metadata
+		own   int     // level of the heading of that section
 		other bool    // whether the section has an unknown name
 		found bool
 	)
 	for line := range strings.SplitSeq(text, "\n") {
 		if name, ok := heading(line); ok {
-			in, other, found = name, false, true
+			in, own, other, found = name, headingLevel(line), false, true
 			if name != "" && parts[name] == nil {
 				parts[name] = []string{}
 			}
 			continue
 		}
-		if level := headingLevel(line); level == 2 || level > 0 && in == "" {
+		if level := headingLevel(line); level > 0 && (in == "" || level <= own) {
 			in, other = "", level > 1
 			continue
 		}
@@ -466,8 +474,13 @@ func cutName(text string, names ...string) (rest string, ok bool) {
 }
 
 var (
-	statusBehind = lazy.Regexp(`(?i)^(.*?)(?:\s*:\s+|\s+[—–-]\s+|\s+→\s+|\s+\(|\s+\[)\**(open|unresolved|pending|ongoing|investigating|resolved|fixed|solved)\b[\])]?\**(.*)$`)
-	noteBehind   = lazy.Regexp(`^[\s.:;,—–(-]+`)
+	// statusBehind matches a status behind an error. Behind the status is the end, a bracket, a
+	// mark, or a word such as "by". The status is not a part of a longer statement, as in "open
+	// a.txt: no such file" and "fixed width".
+	statusBehind = lazy.Regexp(`(?i)^(.*?)(?:\s*:\s+|\s+[—–-]\s+|\s+→\s+|\s+\(|\s+\[)\**(?:` +
+		`(open|unresolved|pending|ongoing|investigating|resolved|fixed|solved)(|[\])*].*|[.;,:]+(?:\s.*)?|\s*[—–].*|\s+(?:[(\[]|-\s).*)|` +
+		`(resolved|fixed|solved)(\s+(?:by|in|with|via|after|through|using|since|when|now|at|on)\b.*))$`)
+	noteBehind = lazy.Regexp(`^[\s.:;,—–(-]+`)
 )
 
 // parseError reads an error, its status and its note.
@@ -486,8 +499,8 @@ func parseError(b bullet) Error {
 		}
 		e.Status, e.Note = splitStatus(rest)
 	} else if m := statusBehind.Get().FindStringSubmatch(cutLabel(text)); m != nil {
-		e.Error, e.Status = m[1], status(m[2])
-		e.Note = unescapeTail(noteBehind.Get().ReplaceAllString(m[3], ""))
+		e.Error, e.Status = m[1], status(m[2]+m[4])
+		e.Note = unescapeTail(noteBehind.Get().ReplaceAllString(strings.TrimLeft(m[3]+m[5], "])*"), ""))
 	} else {
 		e.Error, e.Status = unescapeTail(cutLabel(text)), statusOpen
 	}

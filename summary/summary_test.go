@@ -72,8 +72,12 @@ func TestParseJSON(t *testing.T) {
 		}},
 		{"fields in capitals, and unknown ones", `{"SESSION_INTENT":"x","mood":{"a":1}}`, Summary{Intent: "x"}},
 		{"a fence and words around it", "Here it is:\n```json\n{\"session_intent\":\"x\"}\n```\nBye", Summary{Intent: "x"}},
+		{"words with braces before it", "Here is {the} summary, {}:\n{\n \"session_intent\":\"x\"}", Summary{Intent: "x"}},
 		{"words behind it", "{\"session_intent\":\"x\"}\nI hope that helps", Summary{Intent: "x"}},
 		{"a score in percent", `{"session_intent":"x","probe_score":"95%"}`, Summary{Intent: "x", Meta: Meta{ProbeScore: 950_000}}},
+		{"a state in capitals", `{"Compression_State":{"Summary":{"session_intent":"x"},"summary":null}}`, Summary{Intent: "x"}},
+		{"a summary in a summary", `{"summary":{"session_intent":"x","summary":{"session_intent":"y"},"compression_state":{"session_intent":"z"}}}`, Summary{Intent: "x"}},
+		{"a state in a state", `{"compression_state":{"session_intent":"x","compression_state":{"session_intent":"y"}}}`, Summary{Intent: "x"}},
 		{"null is nothing", `{"session_intent":"x","blockers":null,"files_modified":null}`, Summary{Intent: "x"}},
 		{"an error in words", `{"session_intent":"x","errors_encountered":[{"error":"e","status":"Fixed","note":"n"}]}`, Summary{
 			Intent: "x", Errors: []Error{{Error: "e", Status: statusResolved, Note: "n"}},
@@ -301,6 +305,26 @@ second
 			Files:     Files{{Path: "the file a.go: split"}},
 			Next:      []Item{{Text: "one"}, {Text: "two"}},
 		}},
+		{"other sections, and headings in a section", `# Session Intent
+fix it
+
+# Notes
+- foo
+
+# Key Artifacts
+## of tests
+- a
+
+# Appendix
+- bar`, Summary{Intent: "fix it", Artifacts: []Item{{Text: "## of tests"}, {Text: "a"}}}},
+		{"other sections at the third level", `### Session Intent
+fix it
+## Notes
+- foo
+### Next Steps
+- a
+### Appendix
+- bar`, Summary{Intent: "fix it", Next: []Item{{Text: "a"}}}},
 		{"errors with lines of their own, and files in words", `## Errors Encountered
 - Timeout
   - Status: resolved

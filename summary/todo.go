@@ -149,10 +149,12 @@ func SyncTodos(todos []Todo, s *Summary) ([]Todo, *Summary, int) {
 
 var clauseEnd = lazy.Regexp(`[.!?](?:\s|$)|[;,\n]|\s(?:but|while|then|though|although|however|whereas|before|until)\s|\s[–—]\s|\sand\s`)
 
-// clauses splits a text at the places where a new statement may begin.
+var questions = lazy.Regexp(`[^.!?\n]*\?+(?:\s|$)`)
+
+// clauses splits a text at the places where a new statement may begin. It leaves questions out.
 func clauses(text string) []string {
 	var list []string
-	for _, c := range clauseEnd.Get().Split(text, -1) {
+	for _, c := range clauseEnd.Get().Split(questions.Get().ReplaceAllString(text, "\n"), -1) {
 		if c = strings.TrimSpace(c); c != "" {
 			list = append(list, c)
 		}
@@ -162,27 +164,27 @@ func clauses(text string) []string {
 
 // completes reports whether a clause says that a to-do is done.
 func completes(clause, todo string) bool {
-	words := strings.FieldsFunc(strings.ToLower(clause), notWord)
+	words, need := lowerWords(clause), lowerWords(todo)
+	makes := len(need) > 0 && making.Get()[need[0]]
 	finished := strings.ContainsAny(clause, "✓✔✅")
 	said := make(map[string]bool, len(words))
 	for _, w := range words {
 		if unfinished.Get()[w] || strings.HasSuffix(w, "n't") {
 			return false
 		}
-		finished = finished || finishing.Get()[w]
+		finished = finished || finishing.Get()[w] && !(makes && w == "removed")
 		said[text.Stem(w)] = true
 	}
 	if !finished {
 		return false
 	}
-	need := strings.FieldsFunc(strings.ToLower(todo), notWord)
 	// "Add the login page" is done when the login page is complete.
 	if len(need) > 1 && beginning.Get()[need[0]] {
 		need = need[1:]
 	}
 	found := 0
 	for _, w := range need {
-		if stops.Get()[w] {
+		if w == "" || stops.Get()[w] {
 			continue
 		}
 		if !said[text.Stem(w)] {
@@ -191,6 +193,15 @@ func completes(clause, todo string) bool {
 		found++
 	}
 	return found > 0
+}
+
+// lowerWords returns the words of a text in lower case, without quotation marks around them.
+func lowerWords(text string) []string {
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "’", "'"), notWord)
+	for i, w := range words {
+		words[i] = strings.Trim(w, "'")
+	}
+	return words
 }
 
 // notWord reports whether a character of a text in lower case separates words.
@@ -210,7 +221,7 @@ var (
 
 	// unfinished are words that say that something is not done, or only in
 	// part or later.
-	unfinished = lazy.Words("not no never nothing without cannot can't fail fails failed failing broken incomplete unfinished " +
+	unfinished = lazy.Words("not no never nothing none neither nor hardly without cannot can't fail fails failed failing broken incomplete unfinished " +
 		"testing next remaining remains still pending todo wip ongoing continuing started starting begun began partially " +
 		"partly almost nearly half will should must need needs needed going plan planned planning to-do progress " +
 		"being implementing adding fixing writing creating awaiting waiting working blocked until once if unless after " +
@@ -220,6 +231,9 @@ var (
 	// need not repeat.
 	beginning = lazy.Words("add implement create write build make do finish complete fix update set run get ensure refactor " +
 		"develop introduce support handle")
+
+	// making are verbs of to-dos that are not done when a thing was removed.
+	making = lazy.Words("add implement create write build make develop introduce support")
 
 	// stops are words without meaning of their own.
 	stops = lazy.Words("a an the of to in on for with and or at by from into is are was were be been it its this that these " +

@@ -9,6 +9,11 @@
 // The package has no state and returns no errors.
 package tier
 
+import (
+	"cmp"
+	"math/bits"
+)
+
 // A Tier is a degree of degradation. It is stored as its text.
 type Tier string
 
@@ -58,13 +63,21 @@ func (l Ladder) Tier(demand, budget int64) Tier {
 		}
 		return Soft
 	}
-	switch share := demand * 100; {
-	case budget <= 0 || share > int64(l.Minimal)*budget:
+	switch {
+	case budget <= 0 || against(demand, budget, l.Minimal) > 0:
 		return Minimal
-	case share >= int64(l.Core)*budget:
+	case against(demand, budget, l.Core) >= 0:
 		return Core
-	case share >= int64(l.Summarized)*budget:
+	case against(demand, budget, l.Summarized) >= 0:
 		return Summarized
 	}
 	return Full
+}
+
+// against compares a demand with a share of a budget in percent, however large they are. A value
+// below 0 counts as 0.
+func against(demand, budget int64, percent int) int {
+	dh, dl := bits.Mul64(uint64(max(demand, 0)), 100)
+	bh, bl := bits.Mul64(uint64(max(budget, 0)), uint64(max(percent, 0)))
+	return cmp.Or(cmp.Compare(dh, bh), cmp.Compare(dl, bl))
 }

@@ -1,6 +1,9 @@
 package tier
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // The edges belong to the tier that the source gives them: 80 and 95 percent to
 // the one that begins there, 110 percent still to core.
@@ -20,6 +23,11 @@ func TestLadder(t *testing.T) {
 		{0, 0, Minimal},
 		{-1, -1, Minimal},
 		{0, 1, Full},
+		{9_000, math.MaxInt64, Full},
+		{9_000, 100_000_000_000_000_000, Full},
+		{9_000, 200_000_000_000_000_000, Full},
+		{math.MaxInt64, math.MaxInt64, Core},
+		{math.MaxInt64, 10_000, Minimal},
 		{31_200, 40_000, Full}, // the source's own example: 78 percent
 	} {
 		if got := DefaultLadder.Tier(tt.demand, tt.budget); got != tt.want {

@@ -46,6 +46,10 @@ type family struct {
 var families = lazy.Value[[]family]{Make: func() []family {
 	older, newer := Bound(o200k, factorCommon), Bound(o200k, factorClaude)
 	return []family{
+		{"gpt-5-chat", o200k, 128_000},
+		{"gpt-5.1-chat", o200k, 128_000},
+		{"gpt-5.2-chat", o200k, 128_000},
+		{"gpt-5.3-chat", o200k, 128_000},
 		{"gpt-5", o200k, 400_000},
 		{"gpt-4.1", o200k, 1_047_576},
 		{"gpt-4.5", o200k, 128_000},
@@ -72,6 +76,8 @@ var families = lazy.Value[[]family]{Make: func() []family {
 		{"davinci-002", cl100k, 16_384},
 		{"babbage-002", cl100k, 16_384},
 
+		{"claude-v2:1", older, 200_000},
+		{"claude-v2", older, 100_000},
 		{"claude-2", older, 100_000},
 		{"claude-instant", older, 100_000},
 		{"claude-3", older, 200_000},
@@ -85,6 +91,7 @@ var families = lazy.Value[[]family]{Make: func() []family {
 		{"claude", newer, 200_000},
 
 		{"gemini-1.5-pro", older, 2_097_152},
+		{"gemini-2.5-flash-image", older, 32_768},
 		{"gemini", older, 1_048_576},
 
 		{"", older, defaultWindow},
@@ -126,7 +133,9 @@ func familyOf(model string) family {
 func BareName(model string) string {
 	name := strings.ToLower(strings.TrimSpace(model))
 	name = name[strings.LastIndexByte(name, '/')+1:]
-	name = strings.TrimPrefix(name, "ft:")
+	if tuned, ok := strings.CutPrefix(name, "ft:"); ok {
+		return tuned // the suffix is the user's
+	}
 	if i := strings.Index(name, "claude"); i > 0 {
 		name = name[i:]
 	}

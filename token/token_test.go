@@ -298,6 +298,9 @@ func TestModels(t *testing.T) {
 		{"ft:gpt-4o-mini:acme::abc", "o200k_base", 128_000},
 		{"GPT-5", "o200k_base", 400_000},
 		{"gpt-5.1-codex", "o200k_base", 400_000},
+		{"gpt-5-chat-latest", "o200k_base", 128_000},
+		{"openai/gpt-5.2-chat-latest", "o200k_base", 128_000},
+		{"ft:gpt-4o:acme:claude-voice:x", "o200k_base", 128_000},
 		{"gpt-4.1-nano", "o200k_base", 1_047_576},
 		{"o3", "o200k_base", 200_000},
 		{"o1-mini", "o200k_base", 128_000},
@@ -315,6 +318,9 @@ func TestModels(t *testing.T) {
 		{"Claude-Sonnet-5[1M]", "o200k_base*1.65", 1_000_000},
 		{"claude-sonnet-5", "o200k_base*1.65", 200_000},
 		{"us.anthropic.claude-3-haiku-20240307-v1:0", "o200k_base*1.35", 200_000},
+		{"anthropic.claude-v2", "o200k_base*1.35", 100_000},
+		{"anthropic.claude-v2:1", "o200k_base*1.35", 200_000},
+		{"gemini-2.5-flash-image-preview", "o200k_base*1.35", 32_768},
 		{"models/gemini-2.5-pro", "o200k_base*1.35", 1_048_576},
 
 		{"o11", "o200k_base*1.35", 200_000}, // not o1

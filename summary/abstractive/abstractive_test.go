@@ -424,8 +424,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// The head of a text ends with a line, and is as long as one half of a half after the other
-// leaves it.
+// The head of a text has as many whole lines as fit.
 func TestHeadEndsWithALine(t *testing.T) {
 	l := &layout{count: func(s string) int { return len(s) }}
 	for _, tt := range []struct {
@@ -434,7 +433,8 @@ func TestHeadEndsWithALine(t *testing.T) {
 		want  string
 	}{
 		{"one\ntwo\nsix\nten\n", 16, "one\ntwo\nsix\nten\n"},
-		{"one\ntwo\nsix\nten\n", 15, "one\ntwo\n"},
+		{"one\ntwo\nsix\nten\n", 15, "one\ntwo\nsix\n"},
+		{"one\ntwo\nsix\nten\n", 8, "one\ntwo\n"},
 		{"one\ntwo\nsix\nten\n", 7, "one\n"},
 		{"one\ntwo\nsix\nten\n", 3, ""},
 		{"a line without an end", 4, ""},

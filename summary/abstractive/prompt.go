@@ -3,6 +3,7 @@ package abstractive
 import (
 	"encoding/hex"
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/carrel-dev/carrel/digest"
@@ -99,11 +100,17 @@ func newMarker(text string) string {
 
 // head returns the first lines of a text, as many as fit into limit tokens.
 func (l *layout) head(text string, limit int) string {
-	for text != "" && l.count(text) > limit {
-		half := text[:len(text)/2]
-		text = half[:strings.LastIndexByte(half, '\n')+1]
+	if l.count(text) <= limit {
+		return text
 	}
-	return text
+	ends := []int{0} // of lines
+	for i := range len(text) {
+		if text[i] == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	fit := sort.Search(len(ends), func(i int) bool { return l.count(text[:ends[i]]) > limit })
+	return text[:ends[max(fit-1, 0)]]
 }
 
 // A piece is a block or a part of a block.

@@ -43,8 +43,8 @@ func object(text string, fields func(string) bool) (map[string]json.RawMessage, 
 	return nil, nil
 }
 
-// parseDraft reads a draft: a JSON object with all sections, none empty. The error says why a
-// reply is no draft.
+// parseDraft reads a draft: a JSON object with all sections. The intent and the state have a text;
+// a list may be empty. The error says why a reply is no draft.
 func parseDraft(text string) (*summary.Summary, error) {
 	all, raw := object(text, func(name string) bool {
 		return slices.Contains(summary.Sections(), summary.Section(strings.ToLower(name)))

@@ -1,9 +1,13 @@
 // Package extractive turns facts into an anchored summary, by program.
 //
-// [Draft] omits no fact: each is in the summary once, in words of the
-// conversation. Repetitions are collapsed: a command that ran thirty times is
-// one entry with the number of runs and its last outcome, and a file is one
-// entry with its changes. Package summary makes the summary fit into a window.
+// [Draft] has all tasks, corrections and decisions, each once, in words of the
+// conversation. Of repetitions it keeps the newest: a command that ran thirty
+// times is one entry with the number of runs and its last outcome, and of
+// sentences that differ only in figures the last one stays. A file is one entry
+// with its changes, except those that were taken back. Draft counts completed
+// to-dos, names the newest 24 of the files that were only read, and leaves out
+// mistakes in tool calls that were corrected or are older than two blocks.
+// Package summary makes the summary fit into a window.
 //
 // Equal facts give equal summaries. The package does no I/O, reads no clock and
 // does not depend on the order of maps. Lengths are in runes. Draft may be called
@@ -15,6 +19,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/text"
@@ -41,7 +47,7 @@ func Draft(list []facts.Fact, o *Options) *summary.Summary {
 	if o != nil {
 		d.ref = o.Ref
 		if o.Intent != summary.None && o.Intent != "" {
-			for text := range strings.SplitSeq(o.Intent, now) {
+			for text := range strings.SplitSeq(strings.ReplaceAll(o.Intent, "\n"+now[1:], now), now) {
 				d.tasks = append(d.tasks, summary.Item{Text: text})
 			}
 		}
@@ -194,8 +200,8 @@ func (d *drafter) decisions() []summary.Decision {
 	return out
 }
 
-// errors returns the errors, each once. It leaves out mistakes in calls that were corrected at
-// once.
+// errors returns the errors, each once. It leaves out mistakes in calls that were corrected or
+// are older than two blocks.
 func (d *drafter) errors() []summary.Error {
 	var out []summary.Error
 	for _, f := range d.byKind[facts.FactError] {
@@ -441,7 +447,8 @@ func (d *drafter) planned() []summary.Item {
 	return []summary.Item{d.item(last, "User's plan: "+strings.Join(steps, "; "))}
 }
 
-// commands returns the commands, each once with the number of runs and the last outcome.
+// commands returns the commands, each once with the number of runs and the last outcome, and every
+// commit.
 func (d *drafter) commands() []summary.Item {
 	type group struct {
 		n    int
@@ -451,7 +458,7 @@ func (d *drafter) commands() []summary.Item {
 	var groups []group
 	for _, f := range d.byKind[facts.FactCommand] {
 		k, ok := at[key(f.Subject)]
-		if !ok {
+		if !ok || committed(groups[k].last) {
 			k = len(groups)
 			at[key(f.Subject)] = k
 			groups = append(groups, group{})
@@ -547,11 +554,28 @@ func (d *drafter) artifacts(s *summary.Summary) []summary.Item {
 	text := all.String()
 	var out []summary.Item
 	for _, f := range d.byKind[facts.FactReference] {
-		if strings.Contains(text, f.Subject) {
+		if refers(text, f.Subject) {
 			continue
 		}
 		out = append(out, d.item(f, f.Text))
 		text += "\n" + f.Text
 	}
 	return none(out)
+}
+
+// refers reports whether a text has a reference, and not only as the beginning of a longer one: the
+// page https://a.org/b is not in a text that has https://a.org/b/c.
+func refers(text, reference string) bool {
+	for {
+		_, rest, ok := strings.Cut(text, reference)
+		if !ok {
+			return false
+		}
+		behind := strings.TrimLeft(rest, "/-.:#?=&%~@_")
+		next, _ := utf8.DecodeRuneInString(behind)
+		if !unicode.IsLetter(next) && !unicode.IsDigit(next) || reference == "" {
+			return true
+		}
+		text = rest
+	}
 }

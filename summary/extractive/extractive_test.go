@@ -89,6 +89,53 @@ func TestIntentGoesOn(t *testing.T) {
 	}
 }
 
+// The intent of a session that is drafted and merged again and again has the first task and the
+// three newest, each once; the others are in the context.
+func TestIntentGoesOnThroughMerges(t *testing.T) {
+	s := &summary.Summary{}
+	for i, tasks := range [][]string{{"Build the lamp.", "Paint it red.", "Add a switch."}, {"Write the manual.", "Ship it."}, {"Call the shop.", "Send the bill."}} {
+		var list []facts.Fact
+		for _, text := range tasks {
+			list = append(list, facts.Fact{Kind: facts.FactTask, Role: transcript.RoleUser, Block: i, Text: text})
+		}
+		s, _ = s.Merge(Draft(list, &Options{Intent: s.Intent}))
+	}
+	if want := "Build the lamp. Now: Ship it. Now: Call the shop. Now: Send the bill."; s.Intent != want {
+		t.Errorf("intent = %q, want %q", s.Intent, want)
+	}
+	want := []summary.Item{{Text: "User asked: Paint it red."}, {Text: "User asked: Add a switch."}, {Text: "User asked: Write the manual."}}
+	if diff := cmp.Diff(want, s.Context); diff != "" {
+		t.Errorf("context (-want +got):\n%s", diff)
+	}
+	if got := Draft(nil, &Options{Intent: "Do a.\nNow: Do b."}).Intent; got != "Do a. Now: Do b." {
+		t.Errorf("intent of a model's summary = %q", got)
+	}
+}
+
+// Every commit is an entry, also if the command line is the same, and a reference that is only a
+// part of another one has its own.
+func TestDraftHasEveryCommitAndReference(t *testing.T) {
+	agent := transcript.RoleAssistant
+	commit := func(block int, status facts.FactStatus, text string) facts.Fact {
+		return facts.Fact{Kind: facts.FactCommand, Status: status, Role: agent, Block: block, Subject: "git commit -F msg", Text: text}
+	}
+	page := func(url string) facts.Fact {
+		return facts.Fact{Kind: facts.FactReference, Role: agent, Block: 1, Subject: url, Text: "see " + url}
+	}
+	s := Draft([]facts.Fact{
+		commit(1, facts.StatusFailed, "hook failed"), commit(2, facts.StatusOK, "[main aaaaaaa] one"), commit(3, facts.StatusOK, "[main bbbbbbb] two"), commit(4, facts.StatusFailed, "nothing to commit"),
+		page("https://x.dev/docs/api"), page("https://x.dev/docs"), page("https://x.dev/docs/api"), page("#12"), page("#1"),
+	}, nil)
+	want := []summary.Item{{Text: "Committed [main aaaaaaa] one"}, {Text: "Committed [main bbbbbbb] two"}, {Text: "git commit -F msg: failed (nothing to commit)"}}
+	if diff := cmp.Diff(want, s.Context); diff != "" {
+		t.Errorf("context (-want +got):\n%s", diff)
+	}
+	want = []summary.Item{{Text: "see https://x.dev/docs/api"}, {Text: "see https://x.dev/docs"}, {Text: "see #12"}, {Text: "see #1"}}
+	if diff := cmp.Diff(want, s.Artifacts); diff != "" {
+		t.Errorf("artifacts (-want +got):\n%s", diff)
+	}
+}
+
 func TestFilesAreMerged(t *testing.T) {
 	change := func(block int, status facts.FactStatus, path, text string) facts.Fact {
 		return facts.Fact{Kind: facts.FactChange, Status: status, Role: transcript.RoleAssistant, Block: block, Subject: path, Text: text}
