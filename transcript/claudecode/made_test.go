@@ -281,7 +281,7 @@ func TestRowsOfReplies(t *testing.T) {
 		{"two without an id", row("assistant", "a", "u", "", "x", "1", "") + row("assistant", "b", "a", "", "y", "2", ""), "user u 0; assistant a 1; assistant b 2", "y"},
 		{"a person's with the id of a reply", row("assistant", "a", "u", "m1", "x", "1", "") + row("user", "b", "a", "m1", "y", "2", ""), "user u 0; assistant m1 1; user b 2", "x"},
 		{"a made reply", row("assistant", "a", "u", "m1", "x", "1", "") + row("assistant", "b", "a", "m2", "<synthetic>", "2", ""), "user u 0; assistant m1 1; assistant m2 2", "x"},
-		{"a sub-agent's", row("assistant", "a", "u", "m1", "x", "1", "") + row("assistant", "b", "a", "m2", "y", "2", `,"isSidechain":true`), "user u 0; assistant m1 1; assistant m2 2", "x"}, // the path ends there
+		{"a sub-agent's", row("assistant", "a", "u", "m1", "x", "1", "") + row("assistant", "b", "a", "m2", "y", "2", `,"isSidechain":true`), "user u 0; assistant m1 1", "x"},
 	} {
 		s, err := format{}.Decode("x", []byte(row("user", "u", "", "", "z", "0", "")+tt.rows))
 		if err != nil {
