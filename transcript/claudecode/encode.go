@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -190,14 +191,13 @@ func reduce(raw []byte, en *transcript.Entry) []byte {
 		return raw
 	}
 	var cuts []transcript.Cut
-	parts, dropped := content.Array(), 0
+	parts, dropped := content.Array(), make(map[int]bool)
 	replaced := false
 	for k, part := range parts {
 		switch part.Get("type").String() {
 		case "thinking", "redacted_thinking":
 			if en.Bare {
-				cuts = append(cuts, dropElement(parts, k))
-				dropped++
+				dropped[k] = true
 			}
 		case "tool_result":
 			if text, ok := en.Replaced[part.Get("tool_use_id").String()]; ok {
@@ -213,8 +213,11 @@ func reduce(raw []byte, en *transcript.Entry) []byte {
 			}
 		}
 	}
-	if dropped == len(parts) && dropped > 0 {
+	if len(dropped) == len(parts) && len(parts) > 0 {
 		return nil
+	}
+	for _, s := range rawjson.Remove(spans(parts), func(k int) bool { return dropped[k] }) {
+		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End})
 	}
 	if replaced { // toolUseResult repeats the whole result
 		if extra := gjson.GetBytes(raw, "toolUseResult"); extra.Exists() {
@@ -224,15 +227,13 @@ func reduce(raw []byte, en *transcript.Entry) []byte {
 	return transcript.Splice(raw, cuts...)
 }
 
-// dropElement returns a cut of element k of an array, with the comma beside it.
-func dropElement(parts []gjson.Result, k int) transcript.Cut {
-	from, to := parts[k].Index, parts[k].Index+len(parts[k].Raw)
-	if k+1 < len(parts) {
-		to = parts[k+1].Index
-	} else if k > 0 {
-		from = parts[k-1].Index + len(parts[k-1].Raw)
+// spans returns where the elements of an array are.
+func spans(parts []gjson.Result) []rawjson.Span {
+	var list []rawjson.Span
+	for _, p := range parts {
+		list = append(list, rawjson.Span{Start: p.Index, End: p.Index + len(p.Raw)})
 	}
-	return transcript.Cut{From: from, To: to}
+	return list
 }
 
 // flush writes the queued rows in this order: each [madeRow] of the reply, the kept rows in the
