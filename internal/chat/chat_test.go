@@ -197,3 +197,14 @@ func TestRoles(t *testing.T) {
 		}
 	}
 }
+
+// Set replaces a member or appends one, also to an object without members.
+func TestSet(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{}`: `{"k": 1}`, ` { } `: `{"k": 1}`, `{"a":2}`: `{"a":2, "k": 1}`, `{"k":0,"a":2}`: `{"k":1,"a":2}`,
+	} {
+		if got := string(Set([]byte(raw), "k", []byte("1"))); got != want {
+			t.Errorf("%s becomes %s, want %s", raw, got, want)
+		}
+	}
+}

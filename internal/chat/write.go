@@ -134,13 +134,16 @@ func Dropping(raw []byte, offset int, drop func(key string) bool) []transcript.C
 }
 
 // Set returns the object raw with value under key. It replaces the member with this key, or appends
-// one if there is none. raw must be valid and have at least one member.
+// one if there is none. raw must be valid, without a key that comes twice.
 func Set(raw []byte, key string, value []byte) []byte {
 	members := membersOf(raw)
 	for _, member := range members {
 		if member.Key == key {
 			return transcript.Splice(raw, transcript.Cut{From: member.Value.Start, To: member.Value.End, With: value})
 		}
+	}
+	if len(members) == 0 {
+		return slices.Concat([]byte(`{"`+key+`": `), value, []byte("}"))
 	}
 	end := members[len(members)-1].Whole.End
 	with := slices.Concat([]byte(`, "`+key+`": `), value)
