@@ -138,5 +138,9 @@ func TestRefuses(t *testing.T) {
 		{Name: "no list", In: `{"info": {}}`, Says: "no list of messages"},
 		{Name: "cut off", In: `{"history": [{"role": "user"`, Says: "x.json:1"},
 	})
+	formattest.Refuses(t, SWEAgent, []formattest.Refusal{{
+		Name: "a key twice in a result", Says: `"role"`,
+		In: `{"history":[{"role":"user","content":"u","agent":"main"},{"role":"tool","role":"tool","tool_call_ids":["a"],"content":"x","agent":"main"}]}`,
+	}})
 	formattest.Refuses(t, OpenHands, []formattest.Refusal{{Name: "no list", In: `{"info": {}}`, Says: "no list of messages"}})
 }
