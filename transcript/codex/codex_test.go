@@ -67,6 +67,30 @@ func TestCompacted(t *testing.T) {
 	}
 }
 
+// What is said again after a compaction does not take the place of what was said before it.
+func TestSaidAgainAfterACompaction(t *testing.T) {
+	say := func(role, text string) string {
+		return `{"type":"message","role":"` + role + `","content":"` + text + `"}`
+	}
+	row := func(item string) string { return `{"type":"response_item","payload":` + item + `}` }
+	lines := []string{
+		row(say("user", "start")), row(say("assistant", "Done.")), row(say("user", "start")), row(say("user", "continue")), row(say("assistant", "Done two.")),
+		`{"type":"compacted","payload":{"message":"","replacement_history":[` + say("user", "start") + `]}}`,
+		row(say("user", "continue")), row(say("assistant", "Done.")),
+	}
+	s := formattest.Decode(t, format{}, strings.Join(lines, "\n"))
+	if len(s.Earlier) != 1 {
+		t.Fatalf("%d earlier windows", len(s.Earlier))
+	}
+	var got []string
+	for i := range s.Earlier[0] {
+		got = append(got, s.Earlier[0][i].Text())
+	}
+	if diff := cmp.Diff([]string{"start", "Done.", "continue", "Done two."}, got); diff != "" {
+		t.Errorf("earlier (-want +got):\n%s", diff)
+	}
+}
+
 // A changed window keeps the rows of unchanged items and of settings, and drops events for
 // the screen.
 func TestEncodeOwn(t *testing.T) {
