@@ -92,6 +92,27 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// What is said again after a compaction does not take the place of what was said before it.
+func TestSaidAgainAfterACompaction(t *testing.T) {
+	say := func(kind, id, text string) string {
+		return `{"id":"` + id + `","type":"` + kind + `","content":[{"text":"` + text + `"}]}`
+	}
+	lines := []string{
+		`{"sessionId":"s","projectHash":"p"}`,
+		say("user", "u1", "continue"), say("gemini", "g1", "ok"), say("user", "u2", "ok"), say("user", "u3", "ok"), say("gemini", "g2", "Done."),
+		`{"$set":{"messages":[` + say("user", "s1", "<state_snapshot>x</state_snapshot>") + "," + say("user", "s2", "ok") + `]}}`,
+		say("gemini", "g3", "ok"), say("user", "u4", "continue"),
+	}
+	s := formattest.Decode(t, format{}, strings.Join(lines, "\n"))
+	if len(s.Earlier) != 1 {
+		t.Fatalf("%d earlier windows", len(s.Earlier))
+	}
+	want := []string{"u1 user continue", "g1 assistant ok", "u2 user ok", "g2 assistant Done."} // s2 is u3
+	if diff := cmp.Diff(want, said(s.Earlier[0])); diff != "" {
+		t.Errorf("earlier (-want +got):\n%s", diff)
+	}
+}
+
 // In a file of the program, each result is read once, and the directory of the workspace is
 // read from the client's first message.
 func TestDecodeRecorded(t *testing.T) {
