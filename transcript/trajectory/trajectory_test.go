@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -89,6 +90,27 @@ func TestWhatIsRead(t *testing.T) {
 		}
 		if enc := formattest.Encode(t, tt.format, transcript.Whole(s)); string(enc.Data) != string(data) {
 			t.Errorf("%s: an intact window is not the input", name)
+		}
+	}
+}
+
+// A changed session that was read from its steps gets its messages as a history, and keeps all
+// other members.
+func TestStepsStayBesideAHistory(t *testing.T) {
+	const steps = `"trajectory": [{"action": "ls", "observation": "a.go", "thought": "Look."}, {"action": "pwd", "observation": "/", "thought": "Where?"}]`
+	for data, want := range map[string]string{
+		`{"environment": "env", ` + steps + `, "info": {"exit_status": "submitted"}}`: `{"environment": "env", ` + steps + `, "info": {"exit_status": "submitted"}, "history": [MESSAGES]}`,
+		`{"history": [], ` + steps + `}`:                                              `{"history": [MESSAGES], ` + steps + `}`,
+		`{"history": null, ` + steps + `}`:                                            `{"history": [MESSAGES], ` + steps + `}`,
+		`{` + steps + `, "history": [{"note": "empty"}]}`:                             `{` + steps + `, "history": [MESSAGES, {"note": "empty"}]}`,
+		strings.TrimPrefix(steps, `"trajectory": `):                                   `{"history": [MESSAGES]}`,
+	} {
+		w := transcript.Whole(formattest.Decode(t, SWEAgent, data))
+		w.Entries = w.Entries[2:]
+		const messages = `{"role":"assistant","content":"Where?","tool_calls":[{"id":"step_2","type":"function","function":{"name":"action","arguments":"{\"command\":\"pwd\"}"}}], "agent": "main", "message_type": "action"}, ` +
+			`{"role":"tool","content":"/", "tool_call_ids": ["step_2"], "agent": "main", "message_type": "observation"}`
+		if got := string(formattest.Encode(t, SWEAgent, w).Data); got != strings.ReplaceAll(want, "MESSAGES", messages) {
+			t.Errorf("%s becomes\n%s, want\n%s", data, got, want)
 		}
 	}
 }
