@@ -175,10 +175,11 @@ func Loose(run []transcript.Entry, calls []transcript.ToolCall, keep func(en *tr
 			}
 		}
 	}
-	order := func(r transcript.ToolResult) int {
-		return slices.IndexFunc(calls, func(c transcript.ToolCall) bool { return c.ID == r.CallID })
+	order := make(map[string]int, len(calls)) // index of a call + 1, by its id
+	for i, c := range slices.Backward(calls) {
+		order[c.ID] = i + 1
 	}
-	slices.SortStableFunc(results, func(a, b transcript.ToolResult) int { return order(a) - order(b) })
+	slices.SortStableFunc(results, func(a, b transcript.ToolResult) int { return order[a.CallID] - order[b.CallID] })
 	return results, others
 }
 
