@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -64,7 +65,7 @@ func rewrite(w *transcript.Window) (*transcript.Encoded, error) {
 	}
 	head, tail, between := frame(s)
 	data := append(bytes.Clone(head), bytes.Join(enc.objects, between)...)
-	return &transcript.Encoded{Data: append(data, tail...), Session: s.ID, Losses: enc.losses}, nil
+	return &transcript.Encoded{Data: append(data, tail...), Session: s.ID, Losses: enc.losses.List}, nil
 }
 
 // frame returns the bytes before, after and between the blocks of a history.
@@ -132,14 +133,14 @@ func convert(w *transcript.Window) *transcript.Encoded {
 	}
 	data := append([]byte(`{"intent_ir": [], "blocks": [`), '\n')
 	data = append(data, bytes.Join(enc.objects, []byte(",\n"))...)
-	return &transcript.Encoded{Data: append(data, "\n]}\n"...), Session: w.Session.ID, Losses: enc.losses}
+	return &transcript.Encoded{Data: append(data, "\n]}\n"...), Session: w.Session.ID, Losses: enc.losses.List}
 }
 
 // An encoder collects the objects of blocks.
 type encoder struct {
 	objects [][]byte
 	ids     map[string]bool // in use
-	losses  []transcript.Loss
+	losses  chat.Losses
 }
 
 // made adds a message without a source.
@@ -172,30 +173,20 @@ func (enc *encoder) object(id transcript.BlockID, turn Number, role transcript.R
 
 // lose records the parts of a message that a text cannot carry.
 func (enc *encoder) lose(i int, parts []transcript.Part) {
-	note := func(what string, size int) {
-		for j := range enc.losses {
-			if l := &enc.losses[j]; l.Message == i && l.What == what {
-				l.Count++
-				l.Bytes += size
-				return
-			}
-		}
-		enc.losses = append(enc.losses, transcript.Loss{Message: i, What: what, Count: 1, Bytes: size})
-	}
 	for _, p := range parts {
 		switch p := p.(type) {
 		case transcript.Text:
 		case transcript.Thinking:
-			note("thinking", len(p.Text)+len(p.Signature))
+			enc.losses.Add(i, "thinking", len(p.Text)+len(p.Signature))
 		case transcript.ToolCall:
-			note("tool call as such", 0)
+			enc.losses.Add(i, "tool call as such", 0)
 		case transcript.ToolResult:
-			note("tool result as such", 0)
+			enc.losses.Add(i, "tool result as such", 0)
 			enc.lose(i, p.Content)
 		case transcript.Media:
-			note(p.Kind, len(p.Raw))
+			enc.losses.Add(i, p.Kind, len(p.Raw))
 		case transcript.Opaque:
-			note(p.Type, len(p.Raw))
+			enc.losses.Add(i, p.Type, len(p.Raw))
 		}
 	}
 }
