@@ -101,16 +101,25 @@ func (f *format) parse(name string, data []byte) (*file, error) {
 		}
 		in = &file{Frame: frame, list: list}
 		reads := f.newReader(list)
+		var reply [][]byte // the parts of the last message
+		end := func() {
+			if len(reply) > 1 {
+				in.inner[len(in.inner)-1] = join(reply)
+			}
+		}
 		for i, s := range raws {
 			messages, goesOn := reads.read(s.Of(data))
 			for k, m := range messages {
 				if n := len(in.inner); k == 0 && goesOn && n > 0 {
-					in.inner[n-1], in.of[n-1].to = join(in.inner[n-1], m), i+1
+					reply, in.of[n-1].to = append(reply, m), i+1
 					continue
 				}
+				end()
+				reply = [][]byte{m}
 				in.inner, in.of = append(in.inner, m), append(in.of, run{i, i + 1})
 			}
 		}
+		end()
 		if len(in.inner) > 0 {
 			return in, nil
 		}

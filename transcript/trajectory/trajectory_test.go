@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -165,4 +166,19 @@ func TestRefuses(t *testing.T) {
 		In: `{"history":[{"role":"user","content":"u","agent":"main"},{"role":"tool","role":"tool","tool_call_ids":["a"],"content":"x","agent":"main"}]}`,
 	}})
 	formattest.Refuses(t, OpenHands, []formattest.Refusal{{Name: "no list", In: `{"info": {}}`, Says: "no list of messages"}})
+}
+
+// Actions in a row are joined once, when the reply has ended: with a message written anew for each
+// of them, this would take minutes.
+func TestManyActionsInARow(t *testing.T) {
+	const n = 20_000
+	events := []string{`{"source":"user","action":"message","args":{"content":"go"}}`}
+	for i := range n {
+		events = append(events, fmt.Sprintf(`{"id":%d,"source":"agent","action":"run","args":{"command":"ls","thought":"t%d"}}`, i, i))
+	}
+	events = append(events, `{"source":"user","action":"message","args":{"content":"stop"}}`)
+	s := formattest.Decode(t, OpenHands, "["+strings.Join(events, ",")+"]")
+	if len(s.Messages) != 3 || len(s.Messages[1].Calls()) != n || !strings.HasPrefix(s.Messages[1].Text(), "t0\nt1\n") {
+		t.Errorf("%d messages, %d calls", len(s.Messages), len(s.Messages[1].Calls()))
+	}
 }
