@@ -1,6 +1,7 @@
 package geminicli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -210,6 +211,23 @@ func TestEncodeNew(t *testing.T) {
 }
 
 // The file that the client leaves behind when it resumes a session is not a session.
+// A loss names the message in the window, also behind system texts.
+func TestLossesBehindSystemTexts(t *testing.T) {
+	say := func(role transcript.Role, p transcript.Part) transcript.Message {
+		return transcript.Message{Role: role, Parts: []transcript.Part{p}}
+	}
+	s := &transcript.Session{Format: "anthropic", Messages: []transcript.Message{
+		say(transcript.RoleSystem, transcript.Text("be brief")), say(transcript.RoleUser, transcript.Text("go")), say(transcript.RoleAssistant, transcript.Thinking{Text: "hm"}),
+	}}
+	var got []string
+	for _, l := range formattest.Encode(t, format{}, transcript.Whole(s)).Losses {
+		got = append(got, fmt.Sprint(l.Message, " ", l.What))
+	}
+	if diff := cmp.Diff([]string{"0 system text", "2 thinking"}, got); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+}
+
 func TestSniff(t *testing.T) {
 	in := lines(t, "tools")
 	for n, want := range map[int]bool{1: false, 2: false, 3: true, 21: true} {
