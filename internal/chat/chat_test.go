@@ -129,6 +129,9 @@ func TestWindows(t *testing.T) {
 	if got := strings.TrimSpace(string(Now(data))); got != strings.TrimSpace(string(now)) {
 		t.Errorf("the present body is %s", got)
 	}
+	if marked := Windows(earlier, append([]byte("\ufeff"), now...)); string(marked) != string(data) {
+		t.Errorf("with a byte order mark it is %q", marked)
+	}
 	s, err := Decode("", data, body)
 	if err != nil || string(s.Bytes()) != string(data) || s.Title != string(earlier[0]) {
 		t.Fatalf("%v: %q of\n%s", err, s.Title, s.Bytes())
