@@ -120,7 +120,7 @@ func escape(s string) int {
 	case len(s) < 2:
 	case s[1] == '[': // parameters and intermediate bytes, then a final byte
 		return final(s, 2, '?')
-	case ' ' <= s[1] && s[1] <= '/': // intermediate bytes, then a final byte
+	case '!' <= s[1] && s[1] <= '/': // intermediate bytes, then a final byte
 		return final(s, 2, '/')
 	case s[1] == ']': // a text that ends with BEL or ESC \
 		end := strings.IndexFunc(s[2:], unicode.IsControl) + 2
