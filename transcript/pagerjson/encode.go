@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -65,7 +64,7 @@ func rewrite(w *transcript.Window) (*transcript.Encoded, error) {
 	}
 	head, tail, between := frame(s)
 	data := append(bytes.Clone(head), bytes.Join(enc.objects, between)...)
-	return &transcript.Encoded{Data: append(data, tail...), Session: s.ID, Losses: enc.losses.List}, nil
+	return &transcript.Encoded{Data: append(data, tail...), Session: s.ID, Losses: enc.losses}, nil
 }
 
 // frame returns the bytes before, after and between the blocks of a history.
@@ -133,14 +132,14 @@ func convert(w *transcript.Window) *transcript.Encoded {
 	}
 	data := append([]byte(`{"intent_ir": [], "blocks": [`), '\n')
 	data = append(data, bytes.Join(enc.objects, []byte(",\n"))...)
-	return &transcript.Encoded{Data: append(data, "\n]}\n"...), Session: w.Session.ID, Losses: enc.losses.List}
+	return &transcript.Encoded{Data: append(data, "\n]}\n"...), Session: w.Session.ID, Losses: enc.losses}
 }
 
 // An encoder collects the objects of blocks.
 type encoder struct {
 	objects [][]byte
 	ids     map[string]bool // in use
-	losses  chat.Losses
+	losses  []transcript.Loss
 }
 
 // made adds a message without a source.
@@ -173,20 +172,30 @@ func (enc *encoder) object(id transcript.BlockID, turn Number, role transcript.R
 
 // lose records the parts of a message that a text cannot carry.
 func (enc *encoder) lose(i int, parts []transcript.Part) {
+	note := func(what string, size int) {
+		for j := len(enc.losses) - 1; j >= 0 && enc.losses[j].Message == i; j-- {
+			if l := &enc.losses[j]; l.What == what {
+				l.Count++
+				l.Bytes += size
+				return
+			}
+		}
+		enc.losses = append(enc.losses, transcript.Loss{Message: i, What: what, Count: 1, Bytes: size})
+	}
 	for _, p := range parts {
 		switch p := p.(type) {
 		case transcript.Text:
 		case transcript.Thinking:
-			enc.losses.Add(i, "thinking", len(p.Text)+len(p.Signature))
+			note("thinking", len(p.Text)+len(p.Signature))
 		case transcript.ToolCall:
-			enc.losses.Add(i, "tool call as such", 0)
+			note("tool call as such", 0)
 		case transcript.ToolResult:
-			enc.losses.Add(i, "tool result as such", 0)
+			note("tool result as such", 0)
 			enc.lose(i, p.Content)
 		case transcript.Media:
-			enc.losses.Add(i, p.Kind, len(p.Raw))
+			note(p.Kind, len(p.Raw))
 		case transcript.Opaque:
-			enc.losses.Add(i, p.Type, len(p.Raw))
+			note(p.Type, len(p.Raw))
 		}
 	}
 }
