@@ -90,8 +90,11 @@ func Parse(s string) (Ratio, error) {
 // MarshalJSON writes r as a decimal number.
 func (r Ratio) MarshalJSON() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalJSON reads a decimal number.
+// UnmarshalJSON reads a decimal number. A null leaves r as it is.
 func (r *Ratio) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
 	p, err := Parse(string(b))
 	if err != nil {
 		return err

@@ -129,3 +129,17 @@ func TestMulShrinks(t *testing.T) {
 		}
 	})
 }
+
+// A null in JSON leaves a ratio as it is.
+func TestNull(t *testing.T) {
+	v := struct {
+		Share Ratio
+		Limit *Ratio
+	}{Share: One, Limit: new(One)}
+	if err := json.Unmarshal([]byte(`{"Share":null,"Limit":null}`), &v); err != nil || v.Share != One || v.Limit != nil {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if err := json.Unmarshal([]byte(`{"Share":"null"}`), &v); err == nil {
+		t.Error("a string is a ratio")
+	}
+}

@@ -9,8 +9,9 @@ const (
 )
 
 // Printed returns the output of a tool without the text that Gemini CLI adds
-// around it, and the status in that text, or "". Each line has its original
-// number. Any other text is returned unchanged.
+// around it, and the status in that text, or "". Gemini CLI writes each of its
+// lines once, in a fixed order, so lines like these above them are output. Each
+// line has its original number. Any other text is returned unchanged.
 func Printed(result string) (printed, status string) {
 	rest, ok := strings.CutPrefix(result, untrusted)
 	if !ok || !strings.HasSuffix(rest, untrustedEnd) {
@@ -20,20 +21,16 @@ func Printed(result string) (printed, status string) {
 	if rest, ok = strings.CutPrefix(rest, "Output: "); !ok { // not of a shell
 		return "\n" + strings.TrimSuffix(result[len(untrusted):], untrustedEnd), ""
 	}
-	for {
+	for _, line := range [...]string{"Process Group PGID", "Background PIDs", "Signal", "Exit Code", "Error"} { // from below
 		at := strings.LastIndexByte(rest, '\n')
 		name, value, found := strings.Cut(rest[at+1:], ": ")
-		switch {
-		case at < 0 || !found:
-		case name == "Exit Code":
-			status = value
-			rest = rest[:at]
-			continue
-		case name == "Process Group PGID" || name == "Background PIDs" || name == "Signal" || name == "Error":
-			rest = rest[:at]
+		if at < 0 || !found || name != line {
 			continue
 		}
-		break
+		if name == "Exit Code" {
+			status = value
+		}
+		rest = rest[:at]
 	}
 	if rest == "(empty)" {
 		rest = ""

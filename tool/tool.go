@@ -15,6 +15,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -76,22 +77,28 @@ var builtin = lazy.Value[map[string]Class]{Make: func() map[string]Class {
 }}
 
 // With returns a table that has the classes in addition to those of t. If t has a class for the
-// same name, the new class replaces it. It fails for an unknown class and for a name without
-// letters and digits.
+// same name, the new class replaces it. It fails for an unknown class, for a name without letters
+// and digits (after its last "__", if it has one), and for two spellings of a name with different
+// classes.
 func (t *Table) With(classes map[string]Class) (*Table, error) {
 	known := make(map[Class]bool)
 	for _, c := range Classes() {
 		known[c] = true
 	}
 	n := &Table{classes: maps.Clone(t.all())}
-	for name, class := range classes {
+	spelled := make(map[string]string) // by folded name
+	for _, name := range slices.Sorted(maps.Keys(classes)) {
+		class, folded := classes[name], Fold(name)
+		other, twice := spelled[folded]
 		switch {
 		case !known[class]:
 			return nil, fmt.Errorf("tool %q: %q is no class of tools, want edit, plan, read, command, check, title or other", name, class)
-		case Fold(name) == "":
-			return nil, fmt.Errorf("tool %q: a name needs a letter or a digit", name)
+		case !strings.ContainsFunc(folded, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+			return nil, fmt.Errorf("tool %q: a name needs a letter or a digit, after its last \"__\" if it has one", name)
+		case twice && classes[other] != class:
+			return nil, fmt.Errorf("tool %q is the same as tool %q, which has the class %s, not %s", name, other, classes[other], class)
 		}
-		n.classes[Fold(name)] = class
+		n.classes[folded], spelled[folded] = class, name
 	}
 	return n, nil
 }
@@ -182,7 +189,8 @@ func Label(c transcript.ToolCall) string {
 }
 
 // Recalls reports whether a call asks Carrel for removed text, by a tool of its MCP server
-// under the names that clients give it, or by its command.
+// under the names that clients give it, or by its command with an argument. A path that ends in
+// "carrel" is not taken for the command, unless an argument follows it.
 func Recalls(c transcript.ToolCall) bool {
 	if server, found := strings.CutPrefix(c.Name, "mcp__"); found {
 		server, _, _ = strings.Cut(server, "__")
@@ -195,8 +203,9 @@ func Recalls(c transcript.ToolCall) bool {
 	if v := gjson.ParseBytes(c.Input); v.Type == gjson.String { // a tool that takes a program
 		line = v.String()
 	}
-	words := strings.FieldsFunc(line, func(r rune) bool {
-		return strings.ContainsRune(" \t\n;|&()$`'\"", r)
-	})
-	return slices.ContainsFunc(words, func(w string) bool { return w == "carrel" || strings.HasSuffix(w, "/carrel") })
+	return command.Get().MatchString(line)
 }
+
+// command matches Carrel's command with the beginning of its first argument. In a program of
+// JavaScript, the argument may be an element of a list.
+var command = lazy.Regexp("(?:^|[\\s;|&()$`'\"/])carrel(?:[ \\t'\",\\[]|\\\\\n)+[\\w-]")

@@ -71,6 +71,9 @@ func TestWithRefuses(t *testing.T) {
 	for name, classes := range map[string]map[string]Class{
 		"a class that does not exist": {"x": "weapon"},
 		"a name of signs":             {"__": Edit},
+		"a name of other signs":       {"***": Read},
+		"a name before two signs":     {"deploy__": Edit},
+		"a name in two spellings":     {"my_tool": Edit, "MyTool": Read},
 	} {
 		if table, err := (*Table)(nil).With(classes); err == nil {
 			t.Errorf("%s: With = %v, want an error", name, table)
@@ -99,13 +102,16 @@ func TestArguments(t *testing.T) {
 func TestRecalls(t *testing.T) {
 	for command, want := range map[string]bool{
 		"carrel recall 1": true, "cd x && /usr/bin/carrel recall 1": true, "x=$(carrel why 1)": true,
-		"carrels": false, "mycarrel": false, "grep carrel.go": false, "": false,
+		"then carrel --store x recall 1": true, `bash -lc "carrel recall 1"`: true, "carrel \\\n recall 1": true, "xargs -n1 carrel recall": true,
+		"cd /home/me/carrel && go test ./...": false, "rm -rf ~/src/carrel": false, "git clone https://x/y/carrel": false, `cd "/home/me/carrel" && ls`: false,
+		"carrel\nrecall": false,
+		"carrels":        false, "mycarrel": false, "grep carrel.go": false, "": false,
 	} {
 		if got := Recalls(transcript.ToolCall{Name: "Bash", Input: json.RawMessage(fmt.Sprintf(`{"command":%q}`, command))}); got != want {
 			t.Errorf("%q recalls: %v, want %v", command, got, want)
 		}
 	}
-	for program, want := range map[string]bool{`const r = await run({cmd: "carrel recall 1 --text"}); text(r)`: true, `text("carrels")`: false} {
+	for program, want := range map[string]bool{`const r = await run({cmd: "carrel recall 1 --text"}); text(r)`: true, `run("carrel", ["recall", "1"])`: true, `text("carrels")`: false} {
 		if got := Recalls(transcript.ToolCall{Name: "exec", Input: json.RawMessage(fmt.Sprintf("%q", program))}); got != want {
 			t.Errorf("%q recalls: %v, want %v", program, got, want)
 		}

@@ -136,17 +136,31 @@ func within(text, tag string) string {
 	return strings.TrimSpace(inner)
 }
 
-// withoutAsides returns a text without the text between tags of clients.
+// withoutAsides returns a text without the text between tags of clients. If the end of the last one
+// is missing, it was cut off and everything behind its tag goes, unless a blank or a quotation mark
+// stands before the tag: then a person writes about the tag.
 func withoutAsides(text string) string {
 	for _, tag := range asideTags {
-		for {
-			before, rest, found := strings.Cut(text, "<"+tag+">")
-			if !found {
-				break
-			}
-			_, after, _ := strings.Cut(rest, "</"+tag+">")
-			text = before + after
-		}
+		text = withoutAside(text, "<"+tag+">", "</"+tag+">")
 	}
 	return text
+}
+
+func withoutAside(text, tag, end string) string {
+	var b strings.Builder
+	for {
+		before, inner, found := strings.Cut(text, tag)
+		_, after, ended := strings.Cut(inner, end)
+		b.WriteString(before)
+		switch {
+		case !found:
+			return b.String()
+		case ended:
+			text = after
+		case before != "" && strings.ContainsAny(before[len(before)-1:], " `'\""):
+			return b.String() + tag + inner
+		default:
+			return b.String()
+		}
+	}
 }

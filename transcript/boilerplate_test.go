@@ -1,6 +1,9 @@
 package transcript
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestWords(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
@@ -15,6 +18,9 @@ func TestWords(t *testing.T) {
 		{"a reminder before words", "<system-reminder>It is late.</system-reminder>\nGo on.", "Go on."},
 		{"a reminder alone", "<system-reminder>It is late.</system-reminder>", ""},
 		{"a reminder that does not end", "Go on.<system-reminder>It is", "Go on."},
+		{"a tag that a person names", "Explain the <ide_selection> tag in main.go and never touch db.go", "Explain the <ide_selection> tag in main.go and never touch db.go"},
+		{"a tag in quotation marks, behind a reminder", "<system-reminder>It is late.</system-reminder>What is `<system-reminder>`?", "What is `<system-reminder>`?"},
+		{"several reminders", "a<system-reminder>1</system-reminder>b<hook_context>2</hook_context>c<system-reminder>3</system-reminder>", "abc"},
 		{"an interruption", "[Request interrupted by user for tool use]", ""},
 		{"a file that is open", "<ide_opened_file>The user opened a.go.</ide_opened_file>Explain it.", "Explain it."},
 		{"a skill", "Base directory for this skill: /home/me/.claude/skills/fix\n\n# Fix", ""},
@@ -35,6 +41,13 @@ func TestWords(t *testing.T) {
 				t.Errorf("Words(%q) = %q, want %q", tt.text, got, tt.want)
 			}
 		})
+	}
+}
+
+// Asides are removed in one pass: with a copy of the text for each of them, this would take minutes.
+func TestManyAsides(t *testing.T) {
+	if got := Words("x" + strings.Repeat("<ide_selection></ide_selection>", 200_000) + "y"); got != "xy" {
+		t.Errorf("%d bytes are left", len(got))
 	}
 }
 

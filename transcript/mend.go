@@ -86,7 +86,7 @@ func removeThinking(w *Window, from int) (some bool) {
 	}
 	for i := range w.Entries {
 		e := &w.Entries[i]
-		if n := len(e.Items); n > 0 && ends[e.Items[n-1]] > from && e.HasThinking() {
+		if len(e.Items) > 0 && ends[slices.Max(e.Items)] > from && e.HasThinking() {
 			*e, some = e.WithoutThinking(), true
 		}
 	}

@@ -30,7 +30,7 @@ func Unquote(text string) string { return expose(outdent(text, seemsSpoken), tag
 // QuoteInline escapes a text of one role that is quoted within a line of a
 // message of another. Tags by which agents address the model in the user's
 // name, and texts like the beginning of a stub, get a backslash after the
-// bracket; line ends become spaces.
+// bracket, also if invisible characters are among theirs; line ends become spaces.
 func QuoteInline(text string) string {
 	var b strings.Builder
 	for at := breakEnd(text); at > 0; at = breakEnd(text) {
@@ -139,7 +139,7 @@ func seemsSpoken(text string) bool {
 }
 
 // longest is how many characters at the beginning of a line are compared with the marks.
-const longest = 16
+const longest = 24
 
 // visible returns the beginning of a line in lower case without invisible characters, and its
 // first word.
@@ -147,7 +147,7 @@ func visible(text string) (head, word string) {
 	b := make([]byte, 0, longest)
 	for _, r := range text {
 		switch {
-		case unseen(r), len(b) == 0 && (r == ' ' || r == '\u00a0'):
+		case unseen(r), len(b) == 0 && unicode.Is(unicode.Zs, r):
 		case r >= utf8.RuneSelf, r < ' ':
 			b = append(b, 0)
 		default:
@@ -199,7 +199,8 @@ func rewrite(text string, words []string, slashes func(string) string) string {
 		}
 		word := strings.TrimLeft(text[i+1:], `\`)
 		end := len(text) - len(word)
-		if !beginsWith(text[i:i+1]+strings.TrimPrefix(word, "/"), words) {
+		head, _ := visible(text[i:i+1] + word)
+		if !beginsWith(head[:1]+strings.TrimPrefix(head[1:], "/"), words) {
 			continue
 		}
 		b.WriteString(text[done : i+1])

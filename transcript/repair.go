@@ -55,15 +55,16 @@ func Repair(entries []Entry) ([]Entry, []Fix) { return Pairing{}.Repair(entries)
 //
 // Entries of a valid conversation are returned unchanged, with their bytes.
 func (rules Pairing) Repair(entries []Entry) ([]Entry, []Fix) {
-	entries, fixes := rules.served(entries)
-	if wellFormed(entries) {
-		return entries, fixes
+	var fixes []Fix
+	if !wellFormed(entries) {
+		r := repair{rules: rules, seen: make(map[string]int), results: make(map[string][]resultAt)}
+		r.rename(entries)
+		r.collect()
+		r.assemble()
+		entries, fixes = r.out, r.fixes
 	}
-	r := repair{rules: rules, seen: make(map[string]int), results: make(map[string][]resultAt)}
-	r.fixes = fixes
-	r.rename(entries)
-	r.collect()
-	return r.assemble()
+	entries, served := rules.served(entries) // last, since a result may now stand inside of a reply
+	return entries, append(fixes, served...)
 }
 
 // served returns entries in which calls and results of the provider's own tools stand
@@ -165,6 +166,7 @@ type repair struct {
 	results map[string][]resultAt // results by call id, in order
 	used    map[[2]int]bool       // results that were placed, by entry and part
 	placed  map[int]bool          // entries that were placed early
+	at      map[int]int           // index in out of each entry with calls
 	out     []Entry
 	fixes   []Fix
 }
@@ -258,9 +260,11 @@ func (r *repair) collect() {
 }
 
 // assemble writes the entries in order, results behind their calls.
-func (r *repair) assemble() ([]Entry, []Fix) {
+func (r *repair) assemble() {
 	r.used = make(map[[2]int]bool)
 	r.placed = make(map[int]bool)
+	r.at = make(map[int]int)
+	renamed := len(r.fixes)
 	for i, e := range r.entries {
 		if r.placed[i] {
 			continue
@@ -275,21 +279,31 @@ func (r *repair) assemble() ([]Entry, []Fix) {
 		}
 		r.out = append(r.out, e)
 		if calls := e.Calls(); len(calls) > 0 {
+			r.at[i] = len(r.out) - 1
 			r.answer(i, calls)
 		}
 	}
-	return r.out, r.fixes
+	for k := range renamed {
+		r.fixes[k].Message = r.at[r.fixes[k].Message]
+	}
 }
 
 // answer places the results of the calls of entry i behind it.
 func (r *repair) answer(i int, calls []ToolCall) {
+	a := answers{repair: r, call: i, ids: make(map[string]bool, len(calls)), only: make(map[int]bool)}
+	for _, c := range calls {
+		a.ids[c.ID] = true
+	}
+	for a.end = i + 1; a.end < len(r.entries) && len(r.entries[a.end].Results()) > 0; {
+		a.end++
+	}
 	for _, c := range calls {
 		at, ok := r.firstResult(c.ID, i)
 		switch {
 		case ok && r.used[[2]int{at.entry, at.index}]:
 			// placed with the result of another call
-		case ok && r.onlyAnswers(i, at.entry, calls):
-			if !r.adjacent(i, at.entry) {
+		case ok && a.onlyAnswers(at.entry):
+			if at.entry > a.end {
 				r.fix(r.rules.Apart, len(r.out), "result moved behind its call")
 			}
 			r.out = append(r.out, r.entries[at.entry])
@@ -326,35 +340,42 @@ func (r *repair) firstResult(id string, i int) (resultAt, bool) {
 	return resultAt{}, false
 }
 
-// onlyAnswers reports whether entry j can be placed behind entry i as it is: it
-// has only results, each the first for one of the calls of entry i. If only
-// results stand between the entries, entry j may have other parts, too.
-func (r *repair) onlyAnswers(i, j int, calls []ToolCall) bool {
-	e := &r.entries[j]
+// An answers value says which entries can be placed behind an entry with calls.
+type answers struct {
+	*repair
+
+	call int             // the entry with the calls
+	ids  map[string]bool // of its calls
+	end  int             // the first entry behind it that has no results
+	only map[int]bool    // what onlyAnswers found for an entry
+}
+
+// onlyAnswers reports whether entry j can be placed behind the calls as it is: it
+// has only results, each the first for one of the calls. If only results stand
+// between the entries, entry j may have other parts, too.
+func (a *answers) onlyAnswers(j int) bool {
+	only, known := a.only[j]
+	if !known {
+		only = a.answersOnly(&a.entries[j], j)
+		a.only[j] = only
+	}
+	return only
+}
+
+func (a *answers) answersOnly(e *Entry, j int) bool {
 	if e.Role == RoleAssistant || len(e.Calls()) > 0 {
 		return false
 	}
 	for k, p := range e.Parts {
 		res, ok := p.(ToolResult)
 		if !ok {
-			if !r.adjacent(i, j) {
+			if j > a.end {
 				return false
 			}
 			continue
 		}
-		first, _ := r.firstResult(res.CallID, i)
-		if first.entry != j || first.index != k ||
-			!slices.ContainsFunc(calls, func(c ToolCall) bool { return c.ID == res.CallID }) {
-			return false
-		}
-	}
-	return true
-}
-
-// adjacent reports whether only results stand between entries i and j.
-func (r *repair) adjacent(i, j int) bool {
-	for k := i + 1; k < j; k++ {
-		if len(r.entries[k].Results()) == 0 {
+		first, _ := a.firstResult(res.CallID, a.call)
+		if first.entry != j || first.index != k || !a.ids[res.CallID] {
 			return false
 		}
 	}

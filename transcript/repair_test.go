@@ -122,7 +122,8 @@ func TestRepairTellsWhatItDid(t *testing.T) {
 		{"a:x u a:y", "a:x r:x! u a:y", []string{"1 made up a result for an unanswered call"}},
 		{"u a:x u r: u r:x", "u a:x r:x u u u", []string{"2 result moved behind its call"}},
 		{"a:x,y r:y", "a:x,y r:x! r:y", []string{"1 made up a result for an unanswered call"}},
-		{"a:x a:x r:x", "a:x r:x! a:x_2! r:x_2!", []string{"1 call id x was used before", "1 made up a result for an unanswered call"}},
+		{"a:x a:x r:x", "a:x r:x! a:x_2! r:x_2!", []string{"2 call id x was used before", "1 made up a result for an unanswered call"}},
+		{"u a:z a:x r:x a:x r:x u", "u a:z r:z! a:x r:x a:x_2! r:x_2! u", []string{"5 call id x was used before", "2 made up a result for an unanswered call"}},
 	} {
 		got, fixes := Repair(script(tt.in))
 		var told []string
@@ -132,6 +133,40 @@ func TestRepairTellsWhatItDid(t *testing.T) {
 		if words(got) != tt.out || !slices.Equal(told, tt.fixes) {
 			t.Errorf("Repair(%s) =\n%s, want\n%s\nfixes %q, want\n      %q", tt.in, words(got), tt.out, told, tt.fixes)
 		}
+	}
+}
+
+// A call of the provider's own tool and its result become text if a result of another call comes to
+// stand between them.
+func TestRepairCutsNoReply(t *testing.T) {
+	call := Message{Role: RoleAssistant, Parts: []Part{Opaque{Type: "server_tool_use", Raw: []byte(`{"type":"server_tool_use","id":"s"}`)}, ToolCall{ID: "x", Name: "run"}}}
+	result := Message{Role: RoleAssistant, Parts: []Part{Opaque{Type: "web_search_tool_result", Raw: []byte(`{"type":"web_search_tool_result","tool_use_id":"s"}`)}}}
+	out, fixes := Repair([]Entry{Keep(new(said(RoleUser, "go")), ""), Keep(&call, ""), Keep(&result, "")})
+	want := []Fix{
+		{Message: 2, What: "made up a result for an unanswered call"},
+		{Message: 1, What: "server_tool_use without its result became text"},
+		{Message: 3, What: "web_search_tool_result without its call became text"},
+	}
+	if diff := cmp.Diff(want, fixes); diff != "" || words(out) != "u a:x! r:x! a!" {
+		t.Errorf("repaired to %s; repairs (-want +got):\n%s", words(out), diff)
+	}
+}
+
+// The time of a repair grows with the size of the conversation: with a walk over all calls for each
+// result, this would take hours.
+func TestRepairOfManyResults(t *testing.T) {
+	ids := make([]string, 20_000)
+	for i := range ids {
+		ids[i] = fmt.Sprint("c", i)
+	}
+	list := strings.Join(ids, ",")
+	out, fixes := Repair(script("u a:" + list + " r:" + list + ",zzz u"))
+	if len(out) != len(ids)+4 || len(fixes) != len(ids)+1 {
+		t.Errorf("%d entries with %d repairs", len(out), len(fixes))
+	}
+	out, fixes = Repair(script("u a:" + list + " r:" + strings.Join(ids, " r:") + " u r:zzz"))
+	if len(out) != len(ids)+4 || len(fixes) != 1 {
+		t.Errorf("%d entries with %d repairs", len(out), len(fixes))
 	}
 }
 

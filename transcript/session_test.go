@@ -222,3 +222,16 @@ func TestEntriesAreCopies(t *testing.T) {
 		t.Error("an entry that keeps everything has changed")
 	}
 }
+
+// Thinking is removed from a message that ends behind the change, whatever the order of its items.
+func TestRemoveThinkingByTheEndOfAMessage(t *testing.T) {
+	s := &Session{
+		Items:    []Item{{Raw: []byte("aaaa")}, {Raw: []byte("bbbb")}},
+		Messages: []Message{{Role: RoleAssistant, Parts: []Part{Thinking{Text: "hm"}, Text("x")}, Items: []int{1, 0}}},
+	}
+	for from, want := range map[int]bool{3: true, 6: true, 8: false} {
+		if got := removeThinking(Whole(s), from); got != want {
+			t.Errorf("behind byte %d: %t", from, got)
+		}
+	}
+}

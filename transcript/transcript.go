@@ -78,7 +78,7 @@ type Message struct {
 	Role    Role
 	Parts   []Part
 	Summary bool  // made by a compaction, not by a person
-	Items   []int // indexes in Session.Items, ascending; nil for a generated message
+	Items   []int // indexes in Session.Items, in the order of Parts; nil for a generated message
 }
 
 // A Role is the role of a speaker. It is stored as its text.

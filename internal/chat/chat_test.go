@@ -129,6 +129,9 @@ func TestWindows(t *testing.T) {
 	if got := strings.TrimSpace(string(Now(data))); got != strings.TrimSpace(string(now)) {
 		t.Errorf("the present body is %s", got)
 	}
+	if marked := Windows(earlier, append([]byte("\ufeff"), now...)); string(marked) != string(data) {
+		t.Errorf("with a byte order mark it is %q", marked)
+	}
 	s, err := Decode("", data, body)
 	if err != nil || string(s.Bytes()) != string(data) || s.Title != string(earlier[0]) {
 		t.Fatalf("%v: %q of\n%s", err, s.Title, s.Bytes())
@@ -194,6 +197,17 @@ func TestRoles(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || in != `"robot"` && strings.Contains(err.Error(), "unknown role") {
 			t.Errorf("%s: %v, want %q", in, err, want)
+		}
+	}
+}
+
+// Set replaces a member or appends one, also to an object without members.
+func TestSet(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{}`: `{"k": 1}`, ` { } `: `{"k": 1}`, `{"a":2}`: `{"a":2, "k": 1}`, `{"k":0,"a":2}`: `{"k":1,"a":2}`,
+	} {
+		if got := string(Set([]byte(raw), "k", []byte("1"))); got != want {
+			t.Errorf("%s becomes %s, want %s", raw, got, want)
 		}
 	}
 }

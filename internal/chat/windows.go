@@ -19,12 +19,12 @@ var windowsHead = []byte(`{"carrel":"windows","earlier":`)
 const windowsNow = `,"now":`
 
 // Windows returns a document with the bodies of the earlier windows, oldest first, and of the
-// present one.
+// present one. A byte order mark at the beginning of now is left out, since JSON allows none inside.
 func Windows(earlier [][]byte, now []byte) []byte {
 	if len(earlier) == 0 {
 		return now
 	}
-	return slices.Concat(windowsHead, []byte("["), bytes.Join(earlier, []byte(",")), []byte("]"+windowsNow), now, []byte("}"))
+	return slices.Concat(windowsHead, []byte("["), bytes.Join(earlier, []byte(",")), []byte("]"+windowsNow), bytes.TrimPrefix(now, []byte("\ufeff")), []byte("}"))
 }
 
 // parts returns the positions of the bodies in a document. If data is a single body, it returns

@@ -134,13 +134,16 @@ func Dropping(raw []byte, offset int, drop func(key string) bool) []transcript.C
 }
 
 // Set returns the object raw with value under key. It replaces the member with this key, or appends
-// one if there is none. raw must be valid and have at least one member.
+// one if there is none. raw must be valid, without a key that comes twice.
 func Set(raw []byte, key string, value []byte) []byte {
 	members := membersOf(raw)
 	for _, member := range members {
 		if member.Key == key {
 			return transcript.Splice(raw, transcript.Cut{From: member.Value.Start, To: member.Value.End, With: value})
 		}
+	}
+	if len(members) == 0 {
+		return slices.Concat([]byte(`{"`+key+`": `), value, []byte("}"))
 	}
 	end := members[len(members)-1].Whole.End
 	with := slices.Concat([]byte(`, "`+key+`": `), value)
@@ -172,10 +175,11 @@ func Loose(run []transcript.Entry, calls []transcript.ToolCall, keep func(en *tr
 			}
 		}
 	}
-	order := func(r transcript.ToolResult) int {
-		return slices.IndexFunc(calls, func(c transcript.ToolCall) bool { return c.ID == r.CallID })
+	order := make(map[string]int, len(calls)) // index of a call + 1, by its id
+	for i, c := range slices.Backward(calls) {
+		order[c.ID] = i + 1
 	}
-	slices.SortStableFunc(results, func(a, b transcript.ToolResult) int { return order(a) - order(b) })
+	slices.SortStableFunc(results, func(a, b transcript.ToolResult) int { return order[a.CallID] - order[b.CallID] })
 	return results, others
 }
 

@@ -116,13 +116,36 @@ func Line(s string, n int) string {
 
 // escape returns the length of the escape sequence at the beginning of s.
 func escape(s string) int {
-	if len(s) < 2 || s[1] != '[' {
-		return 1
-	}
-	for i := 2; i < len(s); i++ {
-		if '@' <= s[i] && s[i] <= '~' {
-			return i + 1
+	switch {
+	case len(s) < 2:
+	case s[1] == '[': // parameters and intermediate bytes, then a final byte
+		return final(s, 2, '?')
+	case '!' <= s[1] && s[1] <= '/': // intermediate bytes, then a final byte
+		return final(s, 2, '/')
+	case s[1] == ']': // a text that ends with BEL or ESC \
+		end := strings.IndexFunc(s[2:], unicode.IsControl) + 2
+		switch {
+		case end < 2:
+			return len(s)
+		case s[end] == '\a':
+			return end + 1
+		case strings.HasPrefix(s[end:], "\x1b\\"):
+			return end + 2
 		}
+		return end
 	}
-	return len(s)
+	return 1
+}
+
+// final returns the length of an escape sequence whose bytes from index i on are in the range from
+// a space to last, up to the final byte. A sequence without its final byte ends before the first
+// other byte.
+func final(s string, i int, last byte) int {
+	for i < len(s) && ' ' <= s[i] && s[i] <= last {
+		i++
+	}
+	if i < len(s) && last < s[i] && s[i] <= '~' {
+		i++
+	}
+	return i
 }

@@ -95,6 +95,12 @@ func TestLine(t *testing.T) {
 		{"abcd efg", 7, "abcd…"},
 		{" a\x1b[31mb\t\r\n c\xff ", 10, "ab c"},
 		{"\x1b[1mbold\x1b[0m and \x1b", 20, "bold and"},
+		{"see \x1b]8;;http://x\x1b\\the page\x1b]8;;\x1b\\ now", 20, "see the page now"},
+		{"\x1b]0;title\aone\x1b(Btwo\x1b(0\x1b)0", 20, "onetwo"},
+		{"\x1b[ привет, мир", 20, "привет, мир"},
+		{"one\x1b]8;;u\ntwo \x1b[31", 20, "one two"},
+		{"\x1b]8;;u", 20, ""},
+		{"\x1b[?25hone\x1b[1 qtwo", 20, "onetwo"},
 		{"", 0, ""},
 	} {
 		if got := text.Line(tt.in, tt.n); got != tt.want {

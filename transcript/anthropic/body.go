@@ -331,6 +331,7 @@ func (k *block) part(data []byte) transcript.Part {
 // media returns the source of an image or a document as a part; raw is valid JSON.
 func media(kind string, raw []byte) transcript.Part {
 	m := transcript.Media{Kind: kind, Raw: raw}
+	var source string
 	r := rawjson.NewReader(raw)
 	err := r.Object(func(key string) error {
 		if key != "source" || r.Kind() != rawjson.Object {
@@ -344,6 +345,8 @@ func media(kind string, raw []byte) transcript.Part {
 			}
 			text, err := r.String()
 			switch key {
+			case "type":
+				source = text
 			case "media_type":
 				m.MIME = text
 			case "data":
@@ -356,6 +359,9 @@ func media(kind string, raw []byte) transcript.Part {
 	})
 	if err != nil { // for example a key that occurs twice
 		return transcript.Opaque{Type: kind, Raw: raw}
+	}
+	if source == "text" { // the data is plain text, not base64
+		m.Data = ""
 	}
 	return m
 }

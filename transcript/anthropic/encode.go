@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -220,26 +221,49 @@ type note struct {
 // and drops notes without text.
 func (e *encoder) place() {
 	v, known := versionOf(e.body.Model)
+	starts := make([]int, len(e.roles)) // the first of several consecutive system messages
+	for i, role := range e.roles {
+		if starts[i] = i; i > 0 && role == "system" && e.roles[i-1] == "system" {
+			starts[i] = starts[i-1]
+		}
+	}
+	dropped := make(map[int]int) // index of the next message that stays
 	for _, n := range slices.Backward(e.notes) {
 		i := n.piece
-		start := i // index of the first of several consecutive system messages
-		for start > 0 && e.roles[start-1] == "system" {
-			start--
-		}
+		start, next := starts[i], cmp.Or(dropped[i+1], i+1)
 		behind := start > 0 && (e.roles[start-1] == "user" || e.roles[start-1] == serverTool)
-		before := i+1 == len(e.roles) || e.roles[i+1] != "user"
+		before := next == len(e.roles) || e.roles[next] != "user"
 		if (!known || v.systemMessages()) && behind && before {
 			continue
 		}
 		if len(n.blocks) == 0 {
 			e.fixes = append(e.fixes, transcript.Fix{Rule: "A15", Message: i, What: "settings inside the conversation left out"})
-			e.pieces, e.roles = slices.Delete(e.pieces, i, i+1), slices.Delete(e.roles, i, i+1)
+			dropped[i] = next
 			continue
 		}
 		e.fixes = append(e.fixes, transcript.Fix{Rule: "A15", Message: i, What: "system text became user text"})
 		e.roles[i] = "user"
 		e.pieces[i] = chat.Piece{Raw: messageOf("user", n.blocks), Index: -1, Block: e.pieces[i].Block}
 	}
+	if len(dropped) > 0 {
+		e.leaveOut(dropped)
+	}
+}
+
+// leaveOut removes the messages that are keys of dropped.
+func (e *encoder) leaveOut(dropped map[int]int) {
+	var pieces []chat.Piece
+	var roles []string
+	at := make([]int, len(e.pieces)+1)
+	for i := range e.pieces {
+		at[i] = len(pieces)
+		if dropped[i] == 0 {
+			pieces, roles = append(pieces, e.pieces[i]), append(roles, e.roles[i])
+		}
+	}
+	at[len(e.pieces)] = len(pieces)
+	e.pieces, e.roles = pieces, roles
+	chat.Place(e.fixes, at)
 }
 
 // serverTool stands in [encoder.roles] for an assistant's message that ends in a call of a server

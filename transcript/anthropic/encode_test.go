@@ -79,6 +79,7 @@ func TestDecodeMediaBySource(t *testing.T) {
 		`{"type":"image",` + note + `,"source":{"type":"base64","media_type":"image/png","data":"AAAA"}}`: transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA"},
 		`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"},` + note + `}`: transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA"},
 		`{"type":"image","source":{"type":"file","file_id":"f","data":["A"],"url":"u"}}`:                  transcript.Media{Kind: "image", URL: "u"},
+		`{"type":"document","source":{"data":"plain words","type":"text","media_type":"text/plain"}}`:     transcript.Media{Kind: "document", MIME: "text/plain"},
 		`{"type":"image","source":"u"}`: transcript.Media{Kind: "image"},
 		twice:                           transcript.Opaque{Type: "image", Raw: []byte(twice)},
 	} {

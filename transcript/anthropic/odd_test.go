@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -263,6 +264,34 @@ func TestNotesHaveTheirPlace(t *testing.T) {
 			if f := enc.Repairs[0]; f.What != "system text became user text" || !strings.Contains(string(enc.Data), systemMark+"be brief") {
 				t.Errorf("%s: %v in %s", tt.name, enc.Repairs, enc.Data)
 			}
+		}
+	}
+}
+
+// The place of a system message is found in one pass: with a walk over its neighbors for each
+// message, these would take minutes.
+func TestManyNotesInARow(t *testing.T) {
+	const note, settings = `{"role":"system","content":"s"}`, `{"role":"system","content":[{"type":"tool_change"}]}`
+	for _, tt := range []struct {
+		name, model, note    string
+		rest                 []string
+		violations, messages int
+	}{
+		{"before a reply", "claude-opus-4-8", note, []string{reply}, 1, 99_002},
+		{"before an order", "claude-opus-4-8", note, []string{ask}, 99_000, 99_002},
+		{"of settings", "claude-sonnet-4-6", settings, []string{ask}, 99_000, 2},
+	} {
+		list := slices.Concat([]string{ask}, slices.Repeat([]string{tt.note}, 99_000), tt.rest)
+		data := []byte(`{"model":"` + tt.model + `","messages":[` + strings.Join(list, ",") + `]}`)
+		found, err := (format{}).Validate(data)
+		if err != nil || len(found) != tt.violations {
+			t.Errorf("%s: %d violations, %v", tt.name, len(found), err)
+		}
+		w := transcript.Whole(decode(t, string(data)))
+		w.As = "other"
+		enc, err := (format{}).Encode(w)
+		if err != nil || len(enc.Spans) != tt.messages {
+			t.Errorf("%s: %d messages, %v", tt.name, len(enc.Spans), err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -51,6 +52,7 @@ type checker struct {
 	reply  int              // index of the latest reply
 	open   map[string]int   // calls of that reply without a result: id to index of the block
 	served map[string]place // calls of server tools without a result, by id
+	notes  rawjson.Span     // range of the latest consecutive system messages
 }
 
 // A place is the position of a block.
@@ -308,17 +310,16 @@ func (c *checker) settleServed() {
 // messages count as one.
 func (c *checker) note(i int) {
 	msgs := c.body.messages
-	start, end := i, i+1
-	for start > 0 && msgs[start].role == "system" {
-		start--
+	if i >= c.notes.End { // the first of a run
+		c.notes = rawjson.Span{Start: i, End: i + 1}
+		for c.notes.End < len(msgs) && msgs[c.notes.End].role == "system" {
+			c.notes.End++
+		}
 	}
-	for end < len(msgs) && msgs[end].role == "system" {
-		end++
-	}
-	if i == 0 || msgs[start].role == "system" {
+	if c.notes.Start == 0 {
 		return // rule A1 reports it
 	}
-	before := &msgs[start]
+	before := &msgs[c.notes.Start-1]
 	n := len(before.blocks)
 	behind := before.role == "user" || n > 0 && isServerTool(before.blocks[n-1].kind)
 	switch v, known := versionOf(c.body.Model); {
@@ -326,7 +327,7 @@ func (c *checker) note(i int) {
 		c.Report("A15", i, "%s does not take system messages inside the conversation", c.body.Model)
 	case !behind:
 		c.Report("A15", i, "a system message stands behind one of role %s", before.role)
-	case end < len(msgs) && msgs[end].role == "user":
+	case c.notes.End < len(msgs) && msgs[c.notes.End].role == "user":
 		c.Report("A15", i, "a system message stands before one of role user")
 	}
 }

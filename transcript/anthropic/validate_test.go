@@ -158,6 +158,7 @@ func TestVersionOf(t *testing.T) {
 		{"claude-opus-4.8", version{"opus", 4, 8}, true},
 		{"anthropic.claude-sonnet-4-5-20250929-v1:0", version{"sonnet", 4, 5}, true},
 		{"vertex/claude-haiku-5-5@20261001", version{"haiku", 5, 5}, true},
+		{"claude-opus-4-8[1m]", version{"opus", 4, 8}, true},
 		{"claude-2.1", version{"", 2, 1}, true},
 		{"claude-next", version{"next", 0, 0}, false},
 		{"claude-aria-4-8", version{"aria", 4, 8}, true},

@@ -9,10 +9,10 @@ type version struct {
 }
 
 // versionOf reads the name of a model, such as claude-opus-4-8 or
-// anthropic.claude-3-5-sonnet-20241022-v2:0. It reports whether the name has a
-// version.
+// anthropic.claude-3-5-sonnet-20241022-v2:0. A "[1m]" at the end does not count. It
+// reports whether the name has a version.
 func versionOf(model string) (v version, ok bool) {
-	_, rest, found := strings.Cut(strings.ToLower(model), "claude-")
+	_, rest, found := strings.Cut(strings.TrimSuffix(strings.ToLower(model), "[1m]"), "claude-")
 	if !found {
 		return v, false
 	}

@@ -11,9 +11,10 @@
 // Rows with a uuid form a tree by parentUuid. The conversation is the path
 // from the root to the leaf at which the agent would resume. To find the leaf,
 // Decode goes up from each row without children to the nearest user or assistant
-// row, and takes the last of these rows in the file that is neither a sub-agent's
-// nor a note of the program. Rows marked isMeta, isSidechain or with a team are
-// not part of the conversation; summaries of a compaction are. An assistant reply
+// row that is neither a sub-agent's nor a note of the program, and takes the last
+// of these rows in the file. Rows marked isMeta, isSidechain or with a team are
+// not part of the conversation, unless the file has no others; summaries of a
+// compaction are. An assistant reply
 // is spread over one row per block, and rows with the same message.id are joined.
 //
 // Replies with several tool calls fork the tree: each result is the child of
@@ -60,13 +61,17 @@ import (
 var Format transcript.Format = format{}
 
 type format struct {
+	noted bool // a note of the program may end the conversation
 	apart bool // do not move messages kept over a compaction behind its summary
 }
 
-// Apart returns the format as older versions read it. If the agent kept messages over a compaction,
-// they stand before the summary and are not moved behind it. A session that was stored like this
+// Older returns the format as older versions read it, the newest version first. In both, the
+// conversation ends elsewhere if the last row is a note of the program. In the second, messages that
+// the agent kept over a compaction stand before the summary. A session that was stored like this
 // stays so until it is imported again.
-func (format) Apart() transcript.Format { return format{apart: true} }
+func (format) Older() []transcript.Format {
+	return []transcript.Format{format{noted: true}, format{noted: true, apart: true}}
+}
 
 // Name implements [transcript.Format].
 func (format) Name() string { return "claudecode" }
@@ -106,7 +111,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	s := &transcript.Session{Format: f.Name()}
 	rows := split(s, data)
 	t := grow(rows)
-	leaf := t.leaf()
+	leaf := t.leaf(f.noted)
 	if leaf < 0 {
 		text := "no row has a uuid and somebody's words"
 		if len(s.Warnings) > 0 {

@@ -139,6 +139,18 @@ func samples() map[string][]byte {
 		f.row("user", "r1", "a1", `[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}]`, "")
 		f.row("assistant", "a2", "r1", `m2 {"type":"text","text":"done"}`, "")
 	})
+	add("a note of the program is the last row", func(f *file) {
+		f.row("user", "n1", "", `"a caveat"`, `,"isMeta":true`)
+		f.row("user", "u1", "n1", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
+		f.row("assistant", "a2", "a1", `m1 `+use("t2"), "")
+		f.row("user", "r1", "a1", res("t1"), "")
+		f.row("user", "r2", "a2", res("t2"), "")
+		f.row("assistant", "a3", "r2", `m2 {"type":"text","text":"done"}`, "")
+		f.row("user", "u2", "a3", `"now paint it red"`, "")
+		f.row("assistant", "a4", "u2", `m3 {"type":"text","text":"painted"}`, "")
+		f.row("user", "n2", "a4", `"feedback of a hook"`, `,"isMeta":true`)
+	})
 	add("an interrupted call and a pending one", func(f *file) {
 		f.row("user", "u1", "", `"go"`, "")
 		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
@@ -188,6 +200,7 @@ func TestDecode(t *testing.T) {
 		"a result in two pieces":                          "user: go\nassistant: call t1\ntool: one\ntwo\nassistant: done\n",
 		"rows that number their blocks":                   "user: go\nassistant: first without a number second\n",
 		"rows without a time":                             "user: go\nassistant: done\n",
+		"a note of the program is the last row":           "user: go\nassistant: call t1 call t2\ntool: out of t1\ntool: out of t2\nassistant: done\nuser: now paint it red\nassistant: painted\n",
 		"an interrupted call and a pending one":           "user: go\nassistant: call t1\nuser: [Request interrupted by user]\nassistant: call t2\n",
 	} {
 		s, err := format{}.Decode("x.jsonl", all[name])
@@ -328,13 +341,24 @@ func TestApartKeepsMessagesBeforeTheCompaction(t *testing.T) {
 	f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1"]}`)
 	f.row("user", "u2", "b1", `"so far: red"`, `,"isCompactSummary":true`)
 	f.row("assistant", "a2", "u2", `m2 {"type":"text","text":"on"}`, "")
-	s, err := format{}.Apart().Decode("x.jsonl", []byte(f.String()))
+	s, err := format{}.Older()[1].Decode("x.jsonl", []byte(f.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const earlier, now = "user: paint it\nassistant: red\n", "user: so far: red\nassistant: on\n"
 	if len(s.Earlier) != 1 || words(s.Earlier[0]) != earlier || words(s.Messages) != now {
 		t.Errorf("%d earlier windows, now %q, want %q and %q", len(s.Earlier), words(s.Messages), earlier, now)
+	}
+}
+
+// In the older reading, a session with a note as its last row ends at an older result.
+func TestOlderEndBehindANote(t *testing.T) {
+	s, err := format{}.Older()[0].Decode("x.jsonl", samples()["a note of the program is the last row"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := words(s.Messages), "user: go\nassistant: call t1 call t2\ntool: out of t1\ntool: out of t2\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

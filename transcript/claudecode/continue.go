@@ -35,7 +35,7 @@ func (f format) Continue(name string, end []byte, known func(id string) bool) *t
 	var lines transcript.Session
 	rows := split(&lines, end)
 	t := grow(rows)
-	if lines.Title != "" || rows[t.leaf()].hidden || t.parent[0] >= 0 || !attached(rows) {
+	if lines.Title != "" || rows[t.leaf(f.noted)].hidden || t.parent[0] >= 0 || !attached(rows) {
 		return nil
 	}
 	calls := make(map[string]bool)

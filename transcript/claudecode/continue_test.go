@@ -191,7 +191,7 @@ func TestContinue(t *testing.T) {
 		{"a summary without a mark", []string{user("u3", "r2", "And?"), `{"type":"user","uuid":"n","parentUuid":"u3","sessionId":"s","isCompactSummary":true,"message":{"content":"x"}}`}, 0},
 		{"a title", []string{user("u3", "r2", "And?"), `{"type":"summary","summary":"Building"}`}, 0},
 		{"a line that is no JSON", []string{user("u3", "r2", "And?"), `{`}, 0},
-		{"a last note of the program", []string{user("u3", "r2", "And?"), `{"type":"user","isMeta":true,"uuid":"n","parentUuid":"u3","message":{"content":"x"}}`}, 0},
+		{"a last note of the program", []string{user("u3", "r2", "And?"), `{"type":"user","isMeta":true,"uuid":"n","parentUuid":"u3","message":{"content":"x"}}`}, 1},
 		{"no message at first", []string{`{"type":"mode"}`, user("u3", "r2", "And?")}, 0},
 	} {
 		s := continued(slices.Concat(before, tt.rows), len(before))

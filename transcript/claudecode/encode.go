@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -22,11 +23,22 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if w.Session.Format == f.Name() && w.Intact() {
 		return &transcript.Encoded{Data: w.Session.Bytes(), Session: w.Session.ID}, nil
 	}
-	entries, fixes := rules.Repair(open(w.Entries, w.Session.Format == f.Name()))
-	if w.Session.Format == f.Name() && w.Unchanged() && len(fixes) == 0 {
+	own := w.Session.Format == f.Name()
+	entries, fixes := rules.Repair(w.Entries)
+	first := replyFirst(entries, own, own || w.Session.Format == "anthropic")
+	if own && w.As != "" && w.Unchanged() && first < 0 && len(fixes) == 0 {
 		return &transcript.Encoded{Data: renew(w.Session, string(w.As)), Session: w.As}, nil
 	}
-	e := newEncoder(w.Session, entries, w.Session.Format == f.Name())
+	if first >= 0 {
+		entries = slices.Insert(slices.Clone(entries), first, transcript.Stub("", transcript.Opening))
+		for i := range fixes {
+			fixes[i].Message++
+		}
+		if w.Mend {
+			fixes = append(fixes, transcript.Fix{Rule: "X7", Message: first, What: "a user's text put first"})
+		}
+	}
+	e := newEncoder(w.Session, entries, own)
 	if w.As != "" {
 		e.session = string(w.As)
 	}
@@ -40,16 +52,35 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 // The numbers of the rules of Anthropic's API for each kind of fault that Repair mends.
 var rules = transcript.Pairing{Twice: "A16", Apart: "X1", Second: "X1", Unanswered: "X1", Orphan: "X1", Served: "A6"}
 
-// open inserts a user's message if the first message is a reply. In a session of another
-// format (own is false), messages without anything to write do not count.
-func open(entries []transcript.Entry, own bool) []transcript.Entry {
+// replyFirst returns the index of the first message if it is a reply, else -1. In a session of
+// another format (own is false), messages without anything to write do not count.
+func replyFirst(entries []transcript.Entry, own, provider bool) int {
 	i := slices.IndexFunc(entries, func(e transcript.Entry) bool {
-		return e.Role != transcript.RoleSystem && (own || slices.ContainsFunc(e.Parts, written))
+		return e.Role != transcript.RoleSystem && (own || anyWritten(e.Parts, provider))
 	})
-	if i < 0 || entries[i].Role == transcript.RoleUser {
-		return entries
+	if i >= 0 && entries[i].Role != transcript.RoleAssistant {
+		return -1
 	}
-	return slices.Insert(slices.Clone(entries), i, transcript.Stub("", transcript.Opening))
+	return i
+}
+
+// anyWritten reports whether the encoder writes any of the parts of a message of a session in
+// another format. The argument provider is that of [encoder.provider].
+func anyWritten(parts []transcript.Part, provider bool) bool {
+	return slices.ContainsFunc(parts, func(p transcript.Part) bool {
+		switch p := p.(type) {
+		case transcript.Thinking:
+			return provider && !unsigned(parts)
+		case transcript.Opaque:
+			return provider && gjson.ValidBytes(p.Raw)
+		}
+		return written(p)
+	})
+}
+
+// unsigned reports whether a thinking part has no signature.
+func unsigned(parts []transcript.Part) bool {
+	return slices.ContainsFunc(parts, func(p transcript.Part) bool { t, ok := p.(transcript.Thinking); return ok && t.Signature == "" })
 }
 
 // written reports whether the encoder writes a part of a session in another format. It
@@ -63,10 +94,10 @@ func written(p transcript.Part) bool {
 // has no signature, it drops all thinking of the message, since the provider refuses
 // unsigned thinking.
 func (e *encoder) writable(i int, parts []transcript.Part) []transcript.Part {
-	unsigned := slices.ContainsFunc(parts, func(p transcript.Part) bool { t, ok := p.(transcript.Thinking); return ok && t.Signature == "" })
+	drop := unsigned(parts)
 	var list []transcript.Part
 	for _, p := range parts {
-		if t, ok := p.(transcript.Thinking); ok && unsigned {
+		if t, ok := p.(transcript.Thinking); ok && drop {
 			e.lose(i, "thinking", len(t.Text)+len(t.Signature))
 		} else if written(p) {
 			list = append(list, p)
@@ -190,14 +221,13 @@ func reduce(raw []byte, en *transcript.Entry) []byte {
 		return raw
 	}
 	var cuts []transcript.Cut
-	parts, dropped := content.Array(), 0
+	parts, dropped := content.Array(), make(map[int]bool)
 	replaced := false
 	for k, part := range parts {
 		switch part.Get("type").String() {
 		case "thinking", "redacted_thinking":
 			if en.Bare {
-				cuts = append(cuts, dropElement(parts, k))
-				dropped++
+				dropped[k] = true
 			}
 		case "tool_result":
 			if text, ok := en.Replaced[part.Get("tool_use_id").String()]; ok {
@@ -213,8 +243,11 @@ func reduce(raw []byte, en *transcript.Entry) []byte {
 			}
 		}
 	}
-	if dropped == len(parts) && dropped > 0 {
+	if len(dropped) == len(parts) && len(parts) > 0 {
 		return nil
+	}
+	for _, s := range rawjson.Remove(spans(parts), func(k int) bool { return dropped[k] }) {
+		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End})
 	}
 	if replaced { // toolUseResult repeats the whole result
 		if extra := gjson.GetBytes(raw, "toolUseResult"); extra.Exists() {
@@ -224,15 +257,13 @@ func reduce(raw []byte, en *transcript.Entry) []byte {
 	return transcript.Splice(raw, cuts...)
 }
 
-// dropElement returns a cut of element k of an array, with the comma beside it.
-func dropElement(parts []gjson.Result, k int) transcript.Cut {
-	from, to := parts[k].Index, parts[k].Index+len(parts[k].Raw)
-	if k+1 < len(parts) {
-		to = parts[k+1].Index
-	} else if k > 0 {
-		from = parts[k-1].Index + len(parts[k-1].Raw)
+// spans returns where the elements of an array are.
+func spans(parts []gjson.Result) []rawjson.Span {
+	var list []rawjson.Span
+	for _, p := range parts {
+		list = append(list, rawjson.Span{Start: p.Index, End: p.Index + len(p.Raw)})
 	}
-	return transcript.Cut{From: from, To: to}
+	return list
 }
 
 // flush writes the queued rows in this order: each [madeRow] of the reply, the kept rows in the
@@ -402,14 +433,7 @@ func (e *encoder) blocks(i int, parts []transcript.Part) []any {
 				blocks = append(blocks, map[string]any{"type": "thinking", "thinking": p.Text, "signature": p.Signature})
 			}
 		case transcript.Media:
-			switch {
-			case p.Data != "":
-				blocks = append(blocks, map[string]any{"type": p.Kind, "source": map[string]any{"type": "base64", "media_type": p.MIME, "data": p.Data}})
-			case p.URL != "":
-				blocks = append(blocks, map[string]any{"type": p.Kind, "source": map[string]any{"type": "url", "url": p.URL}})
-			default:
-				e.lose(i, p.Kind, len(p.Raw))
-			}
+			blocks = append(blocks, e.media(i, p))
 		case transcript.Opaque:
 			if e.provider() && gjson.ValidBytes(p.Raw) {
 				blocks = append(blocks, p.Raw)
@@ -419,6 +443,23 @@ func (e *encoder) blocks(i int, parts []transcript.Part) []any {
 		}
 	}
 	return blocks
+}
+
+// media returns an image or a document as a block, or records a loss and returns its placeholder
+// if the provider has no block for it.
+func (e *encoder) media(i int, p transcript.Media) any {
+	block := func(source map[string]any) any { return map[string]any{"type": p.Kind, "source": source} }
+	switch {
+	case e.provider() && gjson.ValidBytes(p.Raw):
+		return p.Raw
+	case p.Kind != "image" && (p.Kind != "document" || p.MIME != "application/pdf" && (p.MIME != "" || p.Data != "")):
+	case p.Data != "" && p.MIME != "":
+		return block(map[string]any{"type": "base64", "media_type": p.MIME, "data": p.Data})
+	case p.URL != "":
+		return block(map[string]any{"type": "url", "url": p.URL})
+	}
+	e.lose(i, p.Kind, len(p.Raw))
+	return map[string]any{"type": "text", "text": chat.Placeholder(p)}
 }
 
 // provider reports whether the session's blocks are in the format of Anthropic's API.

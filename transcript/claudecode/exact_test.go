@@ -3,6 +3,7 @@ package claudecode
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,8 +91,9 @@ func chained(list string) *tree {
 func TestWhereAConversationEnds(t *testing.T) {
 	for list, want := range map[string]int{
 		"1": 0, "1, 2<1:a": 1, "1, 2<1:a, 3<1:a": 2, "1, 2<1:a, 3<2:s": 1, "1, 2<1:a, 3<1:ah": 1, "1:h, 2<1:ah": 1, "1, 2:s": 0, "1:s, 2<1:s": -1, "1, 2<1:s, 3<2:s, 4<2:a": 3, "1:h, 2": 1, "1, 2:h": 0, "1<2, 2<1": -1, "1, 2<9:a": 1,
+		"1, 2<1:a, 3<1, 4<3:a, 5<4:h": 3, "1, 2<1:h, 3<2:a, 4<3:h": 2, "1, 2<1:a, 3<2:h, 4<3:s": 1,
 	} {
-		if got := chained(list).leaf(); got != want {
+		if got := chained(list).leaf(false); got != want {
 			t.Errorf("%s ends at row %d, want %d", list, got, want)
 		}
 	}
@@ -247,5 +249,37 @@ func TestRulesOfAConversation(t *testing.T) {
 		if got := strings.Join(without(ids, "b"), " "); got != tt.want || strings.Join(ids, " ") != tt.ids {
 			t.Errorf("%q without b is %q, want %q", tt.ids, got, tt.want)
 		}
+	}
+}
+
+// The time for the leaf and the branches grows with the number of rows: each of these trees would
+// take minutes if each row were a walk to its root.
+func TestLongChainsBesideTheConversation(t *testing.T) {
+	const n = 100_000
+	var rows []row
+	add := func(kind string, parent int) {
+		rows = append(rows, row{uuid: strconv.Itoa(len(rows)), parent: strconv.Itoa(parent), kind: kind, block: -1, item: len(rows)})
+	}
+	add("user", -1)
+	for i := range n { // a long chain that was rewound
+		add("user", i)
+	}
+	for i := range n { // a chain of other rows, and its children
+		add("progress", max(0, len(rows)-1)*min(i, 1))
+	}
+	for end := len(rows) - 1; len(rows) < 3*n; {
+		add("progress", end)
+	}
+	add("assistant", 0)
+	tr := grow(rows)
+	if got := tr.leaf(false); got != len(rows)-1 {
+		t.Errorf("the conversation ends at row %d, want %d", got, len(rows)-1)
+	}
+	shown := make([]bool, len(rows))
+	shown[0], shown[len(rows)-1] = true, true
+	got := tr.branches(shown)
+	want := []transcript.Branch{{Kind: transcript.BranchFork, Root: "1", Leaf: strconv.Itoa(n), Parent: "0", Messages: n}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -281,7 +282,7 @@ func TestRowsOfReplies(t *testing.T) {
 		{"two without an id", row("assistant", "a", "u", "", "x", "1", "") + row("assistant", "b", "a", "", "y", "2", ""), "user u 0; assistant a 1; assistant b 2", "y"},
 		{"a person's with the id of a reply", row("assistant", "a", "u", "m1", "x", "1", "") + row("user", "b", "a", "m1", "y", "2", ""), "user u 0; assistant m1 1; user b 2", "x"},
 		{"a made reply", row("assistant", "a", "u", "m1", "x", "1", "") + row("assistant", "b", "a", "m2", "<synthetic>", "2", ""), "user u 0; assistant m1 1; assistant m2 2", "x"},
-		{"a sub-agent's", row("assistant", "a", "u", "m1", "x", "1", "") + row("assistant", "b", "a", "m2", "y", "2", `,"isSidechain":true`), "user u 0; assistant m1 1; assistant m2 2", "x"}, // the path ends there
+		{"a sub-agent's", row("assistant", "a", "u", "m1", "x", "1", "") + row("assistant", "b", "a", "m2", "y", "2", `,"isSidechain":true`), "user u 0; assistant m1 1", "x"},
 	} {
 		s, err := format{}.Decode("x", []byte(row("user", "u", "", "", "z", "0", "")+tt.rows))
 		if err != nil {
@@ -320,5 +321,63 @@ func TestNames(t *testing.T) {
 	}
 	if got := (format{}).Continue("x", nil, nil); got != nil {
 		t.Error("nothing is continued")
+	}
+}
+
+// An export of media has only blocks that Anthropic's API has. Others become their placeholders,
+// and losses.
+func TestMadeMedia(t *testing.T) {
+	const words = `{"type":"document","source":{"type":"text","media_type":"text/plain","data":"plain words"}}`
+	for _, tt := range []struct {
+		name, from string
+		media      transcript.Media
+		want       string
+		lost       bool
+	}{
+		{"a sound", "openai", transcript.Media{Kind: "audio", MIME: "audio/wav", Data: "AAAA"}, `{"type":"text","text":"[audio audio/wav]"}`, true},
+		{"a document that is no PDF", "openai", transcript.Media{Kind: "document", MIME: "text/plain", Data: "AAAA"}, `{"type":"text","text":"[document text/plain]"}`, true},
+		{"an image without a type", "openai", transcript.Media{Kind: "image", Data: "AAAA"}, `{"type":"text","text":"[image]"}`, true},
+		{"a PDF", "openai", transcript.Media{Kind: "document", MIME: "application/pdf", Data: "AAAA"}, `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}`, false},
+		{"a plain text", "anthropic", transcript.Media{Kind: "document", MIME: "text/plain", Raw: []byte(words)}, words, false},
+	} {
+		s := &transcript.Session{Format: tt.from, Messages: []transcript.Message{{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("see"), tt.media}}}}
+		out, err := format{}.Encode(transcript.Whole(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := gjson.GetBytes(out.Data, "message.content.1").Raw
+		if d := cmp.Diff(gjson.Parse(tt.want).Value(), gjson.Parse(got).Value()); d != "" || tt.lost != (len(out.Losses) == 1) {
+			t.Errorf("%s is written as %s, want %s; losses %v", tt.name, got, tt.want, out.Losses)
+		}
+	}
+}
+
+// A session begins with a user's message, also if the first one has nothing that can be written, or
+// if the session is written under another id.
+func TestMadeSessionsBeginWithTheUser(t *testing.T) {
+	reply := transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Text("a")}}
+	for _, p := range []transcript.Part{
+		transcript.Opaque{Type: "code", Raw: []byte(`{"code":"x"}`)}, transcript.Thinking{Text: "x"}, transcript.Text(" "),
+	} {
+		s := &transcript.Session{Format: "gemini", Messages: []transcript.Message{{Role: transcript.RoleUser, Parts: []transcript.Part{p}}, reply}}
+		if out, err := (format{}).Encode(transcript.Whole(s)); err != nil || len(madeRows(t, out.Data)) != 2 {
+			t.Errorf("behind %v: %v in\n%s", p, err, out.Data)
+		}
+	}
+	var f file
+	f.row("assistant", "a1", "", `m1 {"type":"text","text":"done"}`, "")
+	f.row("user", "u1", "a1", `"go"`, "")
+	s, err := format{}.Decode("x.jsonl", []byte(f.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := transcript.Whole(s)
+	w.As = "00000000-0000-4000-8000-000000000001"
+	if out, err := (format{}).Encode(w); err != nil || len(madeRows(t, out.Data)) != 3 {
+		t.Errorf("as a new session: %v in\n%s", err, out.Data)
+	}
+	m, err := transcript.Mend(format{}, s, transcript.MendOptions{})
+	if err != nil || len(m.Left) > 0 || len(m.Repairs) != 1 || m.Repairs[0].Rule != "X7" || strings.Contains(string(m.Data), `"sessionId":""`) {
+		t.Errorf("mended: %v, left %v, repairs %v in\n%s", err, m.Left, m.Repairs, m.Data)
 	}
 }

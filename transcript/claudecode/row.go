@@ -245,9 +245,13 @@ func (d *rowReader) part() (transcript.Part, error) {
 		return transcript.ToolResult{CallID: call, Error: failed, Content: content}, err
 	case "image", "document":
 		src := gjson.Parse(view(source))
-		return transcript.Media{
+		m := transcript.Media{
 			Kind: kind, MIME: src.Get("media_type").String(), Data: src.Get("data").String(), URL: src.Get("url").String(), Raw: raw,
-		}, err
+		}
+		if src.Get("type").String() == "text" { // the data is plain text, not base64
+			m.Data = ""
+		}
+		return m, err
 	}
 	return transcript.Opaque{Type: kind, Raw: raw}, err
 }

@@ -22,6 +22,8 @@ func TestReduceThinking(t *testing.T) {
 		{text + "," + thought + "," + text, text + "," + text},
 		{text, text},
 		{"", ""},
+		{text + "," + thought + "," + thought, text},
+		{text + "," + hidden + "," + thought + "," + hidden, text},
 		{thought, "gone"},
 		{thought + "," + hidden, "gone"},
 	} {

@@ -35,15 +35,23 @@ func grow(rows []row) *tree {
 	return t
 }
 
-// leaf returns the index of the row at which the conversation ends, or -1.
-func (t *tree) leaf() int {
-	best, bestHidden := -1, true
-	for i := range t.rows {
-		if t.inner[i] {
-			continue
+// leaf returns the index of the row at which the conversation ends, or -1. If noted is true, it
+// follows the older rule, by which a note of the program could end the conversation.
+func (t *tree) leaf(noted bool) int {
+	best := -1
+	if !noted {
+		for i, at := range t.nearest(func(i int) bool { return t.rows[i].chat() && !t.rows[i].hidden }) {
+			if !t.inner[i] {
+				best = max(best, at)
+			}
 		}
-		at := t.spoken(i)
-		if at < 0 {
+	}
+	if best >= 0 {
+		return best
+	}
+	bestHidden := true
+	for i, at := range t.nearest(func(i int) bool { return t.rows[i].chat() }) {
+		if t.inner[i] || at < 0 {
 			continue
 		}
 		hidden := t.rows[at].hidden
@@ -54,14 +62,39 @@ func (t *tree) leaf() int {
 	return best
 }
 
-// spoken returns the nearest row at or above i that is a message, or -1.
-func (t *tree) spoken(i int) int {
-	for i := range t.path(i) {
-		if t.rows[i].chat() {
-			return i
+// nearest returns for each row the nearest row at or above it that fits, or -1.
+func (t *tree) nearest(fits func(i int) bool) []int {
+	at := slices.Repeat([]int{-1}, len(t.rows))
+	for i, p := range t.downward() {
+		switch {
+		case fits(i):
+			at[i] = i
+		case p >= 0:
+			at[i] = at[p]
 		}
 	}
-	return -1
+	return at
+}
+
+// downward yields each row with its parent (or -1). Except in a cycle, a parent precedes its
+// children.
+func (t *tree) downward() iter.Seq2[int, int] {
+	return func(yield func(i, parent int) bool) {
+		seen := make([]bool, len(t.rows))
+		var path []int
+		for i := range t.rows {
+			path = path[:0]
+			for ; i >= 0 && !seen[i]; i = t.parent[i] {
+				seen[i] = true
+				path = append(path, i)
+			}
+			for _, i := range slices.Backward(path) {
+				if !yield(i, t.parent[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // path yields the rows from i up to the root.
@@ -329,27 +362,21 @@ func (t *tree) order(w window) []int {
 
 // branches lists the messages that are in no window, as branches.
 func (t *tree) branches(shown []bool) []transcript.Branch {
-	top := make(map[int]int) // top row of a branch → index in found
+	tops := t.tops(shown)
+	above := t.nearest(func(i int) bool { return shown[i] })
+	place := make(map[int]int) // top row of a branch → index in found
 	var found []transcript.Branch
 	for i := range t.rows {
 		r := &t.rows[i]
 		if shown[i] || !r.chat() || r.hidden && !r.sidechain {
 			continue
 		}
-		root := i
-		for j := range t.path(i) {
-			if shown[j] {
-				break
-			}
-			if t.rows[j].chat() && t.rows[j].sidechain == r.sidechain {
-				root = j
-			}
-		}
-		at, ok := top[root]
+		root := tops[r.sidechain][i]
+		at, ok := place[root]
 		if !ok {
 			at = len(found)
-			top[root] = at
-			found = append(found, t.branch(root, shown))
+			place[root] = at
+			found = append(found, t.branch(root, above[root]))
 		}
 		found[at].Leaf = r.uuid
 		found[at].Messages++
@@ -357,13 +384,34 @@ func (t *tree) branches(shown []bool) []transcript.Branch {
 	return found
 }
 
-func (t *tree) branch(root int, shown []bool) transcript.Branch {
-	b := transcript.Branch{Kind: transcript.BranchCompacted, Root: t.rows[root].uuid}
-	for j := range t.path(root) {
-		if shown[j] {
-			b.Kind, b.Parent = transcript.BranchFork, t.rows[j].uuid
-			break
+// tops returns for each row the uppermost message at or above it, below the rows that are shown,
+// or -1: among the messages of sub-agents (key true) and among the others (key false).
+func (t *tree) tops(shown []bool) map[bool][]int {
+	tops := make(map[bool][]int)
+	for _, side := range []bool{false, true} {
+		top := slices.Repeat([]int{-1}, len(t.rows))
+		for i, p := range t.downward() {
+			if shown[i] {
+				continue
+			}
+			if p >= 0 {
+				top[i] = top[p]
+			}
+			if r := &t.rows[i]; top[i] < 0 && r.chat() && r.sidechain == side {
+				top[i] = i
+			}
 		}
+		tops[side] = top
+	}
+	return tops
+}
+
+// branch returns the branch that begins with row root. The nearest row above it that is shown is
+// above, or -1.
+func (t *tree) branch(root, above int) transcript.Branch {
+	b := transcript.Branch{Kind: transcript.BranchCompacted, Root: t.rows[root].uuid}
+	if above >= 0 {
+		b.Kind, b.Parent = transcript.BranchFork, t.rows[above].uuid
 	}
 	if t.rows[root].sidechain {
 		b.Kind = transcript.BranchSidechain

@@ -70,7 +70,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 			return nil, err
 		}
 		if i+1 < len(in.windows) {
-			if msgs = without(msgs, items, in.windows[i+1]); len(msgs) > 0 {
+			if msgs = without(msgs, items, in.replacement(i+1)); len(msgs) > 0 {
 				s.Earlier = append(s.Earlier, msgs)
 			}
 			continue
@@ -132,15 +132,30 @@ func messages(items []item) ([]transcript.Message, error) {
 	return msgs, err
 }
 
-// without returns the messages of a window that the next window does not keep.
-func without(msgs []transcript.Message, items, next []item) []transcript.Message {
-	kept := make(map[string]bool, len(next))
-	for _, it := range next {
-		kept[string(it.raw)] = true
+// replacement returns the items with which window i began: those in the row of the compaction.
+func (f *rollout) replacement(i int) []item {
+	items := f.windows[i]
+	if n := slices.IndexFunc(items, func(it item) bool { return f.rows[it.row].kind != "compacted" }); n >= 0 {
+		items = items[:n]
 	}
-	rows := make(map[int]bool) // rows with an item that the next window does not have
-	for _, it := range items {
-		rows[it.row] = rows[it.row] || !kept[string(it.raw)]
+	return items
+}
+
+// without returns the messages of a window that its compaction did not keep. The list replacement
+// has the items by which the compaction replaced the window's items. Each of them keeps one item,
+// the last with the same bytes.
+func without(msgs []transcript.Message, items, replacement []item) []transcript.Message {
+	kept := make(map[string]int, len(replacement))
+	for _, it := range replacement {
+		kept[string(it.raw)]++
+	}
+	rows := make(map[int]bool) // rows with an item that the compaction did not keep
+	for _, it := range slices.Backward(items) {
+		if kept[string(it.raw)] > 0 {
+			kept[string(it.raw)]--
+		} else {
+			rows[it.row] = true
+		}
 	}
 	return slices.DeleteFunc(msgs, func(m transcript.Message) bool {
 		return !slices.ContainsFunc(m.Items, func(row int) bool { return rows[row] })

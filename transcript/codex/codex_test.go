@@ -67,6 +67,45 @@ func TestCompacted(t *testing.T) {
 	}
 }
 
+// What is said again after a compaction does not take the place of what was said before it.
+func TestSaidAgainAfterACompaction(t *testing.T) {
+	say := func(role, text string) string {
+		return `{"type":"message","role":"` + role + `","content":"` + text + `"}`
+	}
+	row := func(item string) string { return `{"type":"response_item","payload":` + item + `}` }
+	lines := []string{
+		row(say("user", "start")), row(say("assistant", "Done.")), row(say("user", "start")), row(say("user", "continue")), row(say("assistant", "Done two.")),
+		`{"type":"compacted","payload":{"message":"","replacement_history":[` + say("user", "start") + `]}}`,
+		row(say("user", "continue")), row(say("assistant", "Done.")),
+	}
+	s := formattest.Decode(t, format{}, strings.Join(lines, "\n"))
+	if len(s.Earlier) != 1 {
+		t.Fatalf("%d earlier windows", len(s.Earlier))
+	}
+	var got []string
+	for i := range s.Earlier[0] {
+		got = append(got, s.Earlier[0][i].Text())
+	}
+	if diff := cmp.Diff([]string{"start", "Done.", "continue", "Done two."}, got); diff != "" {
+		t.Errorf("earlier (-want +got):\n%s", diff)
+	}
+}
+
+// A new session has its id in its first row, also if the source has no such row.
+func TestNewSessionOfAFileWithoutItsBeginning(t *testing.T) {
+	row := func(text string) string {
+		return `{"timestamp":"2026-01-01T00:00:00.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}}`
+	}
+	for _, first := range []string{"", "{\"type\":\"session_meta\",\n"} {
+		w := transcript.Whole(formattest.Decode(t, format{}, first+row("one")+"\n"+row("two")+"\n"))
+		w.As, w.Entries = "019a7c1e-0000-7000-8000-000000000009", w.Entries[1:]
+		enc := formattest.Encode(t, format{}, w)
+		if s := formattest.Decode(t, format{}, string(enc.Data)); s.ID != w.As || enc.Session != w.As || len(s.Messages) != 1 {
+			t.Errorf("session %s is written as %s:\n%s", enc.Session, s.ID, enc.Data)
+		}
+	}
+}
+
 // A changed window keeps the rows of unchanged items and of settings, and drops events for
 // the screen.
 func TestEncodeOwn(t *testing.T) {

@@ -35,7 +35,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 		return nil, err
 	}
 	e := &encoder{in: in, stamp: dawn, instructed: instructed, session: w.Session.ID, as: w.As}
-	if !own {
+	if !own || w.As != "" && !slices.ContainsFunc(in.rows, func(r row) bool { return r.kind == "session_meta" }) {
 		e.begin(w.Session)
 	}
 	e.all(out)
@@ -96,7 +96,7 @@ type encoder struct {
 	out        bytes.Buffer
 }
 
-// begin writes the first row of a session of another format.
+// begin writes the first row of a session of another format, or of a file that lacks it.
 func (e *encoder) begin(s *transcript.Session) {
 	h := sha256.Sum256([]byte("codex/v1\x00" + s.Format + "\x00" + string(s.ID)))
 	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80

@@ -34,7 +34,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 		e.account(w)
 	}
 	e.all(entries)
-	e.alternate()
+	e.alternate(w.Mend)
 	if err := e.sign(); err != nil {
 		return nil, err
 	}
@@ -90,12 +90,17 @@ func (e *encoder) original(en *transcript.Entry) (c *content, index int) {
 }
 
 // all writes all entries. System texts before any other message become the system instruction.
+// Repairs are recorded for the contents where they occur.
 func (e *encoder) all(entries []transcript.Entry) {
 	var system [][]byte
+	at := make([]int, len(entries)) // index of the content that is written for an entry
+	mended := len(e.fixes)
+	defer func() { chat.Place(e.fixes[:mended], at) }()
 	kept := false // the body's own instruction is the only system text
 	for i := 0; i < len(entries); {
 		en := &entries[i]
 		e.owner = en.Block
+		at[i] = len(e.pieces)
 		c, index := e.original(en)
 		switch {
 		case c != nil && index < 0:
@@ -111,6 +116,7 @@ func (e *encoder) all(entries []transcript.Entry) {
 		case len(en.Results()) > 0:
 			last := i + 1
 			for last < len(entries) && len(entries[last].Results()) > 0 {
+				at[last] = at[i]
 				last++
 			}
 			e.answers(entries[i:last])
@@ -235,21 +241,31 @@ func (e *encoder) rawsOf(en *transcript.Entry) [][]byte {
 	return raws
 }
 
-// alternate puts a user's text before each reply that is first or follows another reply.
-func (e *encoder) alternate() {
+// alternate puts a user's text before each reply that is first or follows another reply. If mend is
+// true, it records each text as a repair.
+func (e *encoder) alternate(mend bool) {
 	text := contentOf(roleUser, [][]byte{textPart(transcript.Opening)})
 	var pieces []chat.Piece
 	var roles []string
+	var fixes []transcript.Fix
+	at := make([]int, len(e.pieces)+1) // new index of each content
 	for i, p := range e.pieces {
 		if e.roles[i] == roleModel && (i == 0 || e.roles[i-1] == roleModel) {
+			fixes = append(fixes, transcript.Fix{Message: len(pieces), What: "a user's text put before a reply"})
 			pieces, roles = append(pieces, chat.Piece{Raw: text, Index: -1}), append(roles, roleUser)
 		}
+		at[i] = len(pieces)
 		pieces, roles = append(pieces, p), append(roles, e.roles[i])
 	}
+	at[len(e.pieces)] = len(pieces)
 	if len(pieces) == 0 {
 		pieces, roles = []chat.Piece{{Raw: text, Index: -1}}, []string{roleUser}
 	}
 	e.pieces, e.roles = pieces, roles
+	chat.Place(e.fixes, at)
+	if mend {
+		e.fixes = append(e.fixes, fixes...)
+	}
 }
 
 // sign puts [Skipped] where the provider requires a signature and finds none: at the first

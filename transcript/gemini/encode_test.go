@@ -168,3 +168,34 @@ func TestEncodeOther(t *testing.T) {
 		t.Errorf("a turn that waits has no signature: %s", enc.Data)
 	}
 }
+
+// A user's text that is put before a reply is a repair, and every repair has its place in the
+// repaired list.
+func TestMendTellsWhereTextsWerePut(t *testing.T) {
+	const reply = `{"role":"model","parts":[{"text":"x"}]}`
+	for _, tt := range []struct {
+		contents string
+		want     []string
+	}{
+		{reply, []string{"0 a user's text put before a reply"}},
+		{reply + "," + reply, []string{"0 a user's text put before a reply", "2 a user's text put before a reply"}},
+		{
+			reply + "," + reply + `,{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"text":"go"}]}`,
+			[]string{"0 a user's text put before a reply", "2 a user's text put before a reply", "4 a user's text put before a reply", "6 made up a result for an unanswered call"},
+		},
+	} {
+		m, err := transcript.Mend(format{}, formattest.Decode(t, format{}, `{"contents":[`+tt.contents+`]}`), transcript.MendOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range m.Repairs {
+			if !strings.HasPrefix(f.What, "signature") {
+				got = append(got, fmt.Sprint(f.Message, " ", f.What))
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || len(m.Left) > 0 {
+			t.Errorf("%s: left %v, repairs (-want +got):\n%s\n%s", tt.contents, m.Left, diff, m.Data)
+		}
+	}
+}

@@ -18,11 +18,17 @@ type file struct {
 
 	list     []int          // the conversation, as indexes of records
 	at       map[string]int // indexes in list, by message id
-	past     [][]int        // earlier lists, each replaced by a new one
+	past     []replaced
 	branches []transcript.Branch
 	warnings []transcript.Warning
 
 	about
+}
+
+// A replaced list was the conversation until a new list replaced it.
+type replaced struct {
+	list []int // indexes of records
+	from int   // first item behind the messages that the new list had at its beginning
 }
 
 // An about holds fields of the session.
@@ -226,11 +232,14 @@ func (f *file) change(raw []byte, o *object, n int) {
 		return
 	}
 	if len(f.list) > 0 {
-		f.past = append(f.past, f.list)
+		f.past = append(f.past, replaced{list: f.list})
 	}
 	f.list = nil
 	clear(f.at)
 	f.cut(raw, bytes.IndexByte(raw, '{')+o.set.Start, inner.messages, n)
+	if last := len(f.past) - 1; last >= 0 {
+		f.past[last].from = len(f.items)
+	}
 }
 
 // learn sets the fields of the session from those of a that are not empty. The id, the hash and the

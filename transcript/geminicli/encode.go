@@ -41,6 +41,11 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range out.Losses { // the inner window lacks the system texts
+		if l := &out.Losses[i]; l.Message >= 0 {
+			l.Message += len(losses)
+		}
+	}
 	e.begin(w.Session)
 	if err := e.all(out); err != nil {
 		return nil, err

@@ -87,24 +87,47 @@ func (r *record) context() bool {
 	return r.kind == "user" && len(parts) > 0 && strings.HasPrefix(string(parts[0].raw), `{"text":"<session_context>`)
 }
 
-// earlier returns, for each replaced list, the messages that no later list has.
+// earlier returns, for each replaced list, the messages that no later list has. A later list may
+// begin with messages under other ids. Each of these stands for one message with its content, the
+// last one that is not known by its id.
 func (f *file) earlier(now []transcript.Message) ([][]transcript.Message, error) {
-	known := make(map[string]bool)
-	know := func(msgs []transcript.Message) {
-		for i := range msgs {
-			known[msgs[i].ID], known[keyOf(&msgs[i])] = true, true
-		}
-	}
-	know(now)
+	later, given := make(map[string]bool), make(map[string]bool) // ids in later lists, and those with which these begin
+	most := make(map[string]int)                                 // by content: how many messages a later list begins with
 	var windows [][]transcript.Message
-	for _, list := range slices.Backward(f.past) {
-		msgs, err := f.messages(f.contents(list))
-		if err != nil {
+	for _, past := range slices.Backward(f.past) {
+		count := make(map[string]int)
+		for i := range now {
+			m := &now[i]
+			later[m.ID] = true
+			if m.Items[0] < past.from {
+				key := keyOf(m)
+				count[key]++
+				given[m.ID], most[key] = true, max(most[key], count[key])
+			}
+		}
+		var err error
+		if now, err = f.messages(f.contents(past.list)); err != nil {
 			return nil, err
 		}
-		left := slices.DeleteFunc(slices.Clone(msgs), func(m transcript.Message) bool { return known[m.ID] || known[keyOf(&m)] })
-		know(msgs)
+		used := make(map[string]int)
+		for i := range now {
+			if given[now[i].ID] {
+				used[keyOf(&now[i])]++
+			}
+		}
+		var left []transcript.Message
+		for i := range slices.Backward(now) {
+			key := keyOf(&now[i])
+			switch {
+			case later[now[i].ID]:
+			case used[key] < most[key]:
+				used[key]++
+			default:
+				left = append(left, now[i])
+			}
+		}
 		if len(left) > 0 {
+			slices.Reverse(left)
 			windows = append(windows, left)
 		}
 	}

@@ -1,6 +1,7 @@
 package geminicli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,27 @@ func TestDecode(t *testing.T) {
 	}
 	if s.ID != "5b8d7c1e-0000-4000-8000-000000000001" || s.Title != "Mend the pool" || s.Model != "gemini-3.1-pro" || s.Sent != 600 || len(s.Warnings) > 0 {
 		t.Errorf("id %q, title %q, model %q, sent %d, warnings %v", s.ID, s.Title, s.Model, s.Sent, s.Warnings)
+	}
+}
+
+// What is said again after a compaction does not take the place of what was said before it.
+func TestSaidAgainAfterACompaction(t *testing.T) {
+	say := func(kind, id, text string) string {
+		return `{"id":"` + id + `","type":"` + kind + `","content":[{"text":"` + text + `"}]}`
+	}
+	lines := []string{
+		`{"sessionId":"s","projectHash":"p"}`,
+		say("user", "u1", "continue"), say("gemini", "g1", "ok"), say("user", "u2", "ok"), say("user", "u3", "ok"), say("gemini", "g2", "Done."),
+		`{"$set":{"messages":[` + say("user", "s1", "<state_snapshot>x</state_snapshot>") + "," + say("user", "s2", "ok") + `]}}`,
+		say("gemini", "g3", "ok"), say("user", "u4", "continue"),
+	}
+	s := formattest.Decode(t, format{}, strings.Join(lines, "\n"))
+	if len(s.Earlier) != 1 {
+		t.Fatalf("%d earlier windows", len(s.Earlier))
+	}
+	want := []string{"u1 user continue", "g1 assistant ok", "u2 user ok", "g2 assistant Done."} // s2 is u3
+	if diff := cmp.Diff(want, said(s.Earlier[0])); diff != "" {
+		t.Errorf("earlier (-want +got):\n%s", diff)
 	}
 }
 
@@ -189,6 +211,23 @@ func TestEncodeNew(t *testing.T) {
 }
 
 // The file that the client leaves behind when it resumes a session is not a session.
+// A loss names the message in the window, also behind system texts.
+func TestLossesBehindSystemTexts(t *testing.T) {
+	say := func(role transcript.Role, p transcript.Part) transcript.Message {
+		return transcript.Message{Role: role, Parts: []transcript.Part{p}}
+	}
+	s := &transcript.Session{Format: "anthropic", Messages: []transcript.Message{
+		say(transcript.RoleSystem, transcript.Text("be brief")), say(transcript.RoleUser, transcript.Text("go")), say(transcript.RoleAssistant, transcript.Thinking{Text: "hm"}),
+	}}
+	var got []string
+	for _, l := range formattest.Encode(t, format{}, transcript.Whole(s)).Losses {
+		got = append(got, fmt.Sprint(l.Message, " ", l.What))
+	}
+	if diff := cmp.Diff([]string{"0 system text", "2 thinking"}, got); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+}
+
 func TestSniff(t *testing.T) {
 	in := lines(t, "tools")
 	for n, want := range map[int]bool{1: false, 2: false, 3: true, 21: true} {

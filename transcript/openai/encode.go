@@ -2,6 +2,7 @@ package openai
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/internal/rawjson"
@@ -303,7 +304,11 @@ func (e *encoder) call(raw []byte, c transcript.ToolCall) []byte {
 	}
 	raw = rawjson.AppendString(append(raw, `{"id": `...), chat.CallID(e.own, c.ID))
 	raw = rawjson.AppendString(append(raw, `, "type": "function", "function": {"name": `...), name)
-	raw = rawjson.AppendString(append(raw, `, "arguments": `...), string(c.Input))
+	input := string(c.Input)
+	if !e.own && strings.TrimSpace(input) == "" { // servers read the arguments as JSON
+		input = "{}"
+	}
+	raw = rawjson.AppendString(append(raw, `, "arguments": `...), input)
 	return append(raw, "}}"...)
 }
 

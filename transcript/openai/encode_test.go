@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
@@ -202,5 +203,17 @@ func TestValidate(t *testing.T) {
 				t.Errorf("violations (-want +got):\n%s\n%v", diff, found)
 			}
 		})
+	}
+}
+
+// A call without arguments gets an empty object, since servers read the arguments as JSON.
+func TestCallsWithoutArguments(t *testing.T) {
+	call := transcript.ToolCall{ID: "c", Name: "f"}
+	s := &transcript.Session{Format: "gemini", Messages: []transcript.Message{
+		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("go")}}, {Role: transcript.RoleAssistant, Parts: []transcript.Part{call}},
+	}}
+	enc := formattest.Encode(t, format{}, transcript.Whole(s))
+	if got := gjson.GetBytes(enc.Data, "messages.1.tool_calls.0.function.arguments"); got.Str != "{}" {
+		t.Errorf("the arguments are %q in %s", got.Str, enc.Data)
 	}
 }

@@ -142,12 +142,16 @@ func (e *encoder) all(entries []transcript.Entry) {
 	for i := 0; i < len(entries); {
 		end := i + 1
 		var results []transcript.Entry
-		for end < len(entries) && len(entries[end].Results()) > 0 && len(entries[i].Calls()) > 0 {
+		answers := make(map[string]answer)
+		for calls := len(entries[i].Calls()) > 0; calls && end < len(entries) && len(entries[end].Results()) > 0; {
 			results = append(results, entries[end])
+			for _, r := range entries[end].Results() {
+				answers[r.CallID] = answer{&entries[end], r}
+			}
 			end++
 		}
 		e.index = i
-		e.entry(&entries[i], results)
+		e.entry(&entries[i], answers)
 		for _, r := range results { // other parts of the entries with results
 			if others := slices.DeleteFunc(slices.Clone(r.Parts), isResult); len(others) > 0 {
 				e.entry(&transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: others}, Block: r.Block}, nil)
@@ -158,11 +162,18 @@ func (e *encoder) all(entries []transcript.Entry) {
 	e.flush(nil)
 }
 
+// An answer is the result of a call, in an entry.
+type answer struct {
+	*transcript.Entry
+
+	result transcript.ToolResult
+}
+
 func isResult(p transcript.Part) bool { _, ok := p.(transcript.ToolResult); return ok }
 
 // entry writes a message. Entries from the same message of the session become one message
 // again.
-func (e *encoder) entry(en *transcript.Entry, results []transcript.Entry) {
+func (e *encoder) entry(en *transcript.Entry, results map[string]answer) {
 	v := e.at[en.Source]
 	switch {
 	case len(en.Parts) == 0:
@@ -189,7 +200,7 @@ func (e *encoder) entry(en *transcript.Entry, results []transcript.Entry) {
 }
 
 // keep returns a part without what the entry left out, or nil if nothing remains.
-func (e *encoder) keep(p *part, en *transcript.Entry, results []transcript.Entry) []byte {
+func (e *encoder) keep(p *part, en *transcript.Entry, results map[string]answer) []byte {
 	raw := p.Of(e.Data)
 	switch p.kind {
 	case "reasoning":
@@ -212,18 +223,13 @@ func (e *encoder) keep(p *part, en *transcript.Entry, results []transcript.Entry
 }
 
 // keepCall returns a call with its result from results.
-func (e *encoder) keepCall(p *part, raw []byte, results []transcript.Entry) []byte {
+func (e *encoder) keepCall(p *part, raw []byte, results map[string]answer) []byte {
 	id := p.text(e.Data, "callID")
-	for i := range results {
-		r := &results[i]
-		at := slices.IndexFunc(r.Parts, func(q transcript.Part) bool { res, ok := q.(transcript.ToolResult); return ok && res.CallID == id })
-		if at < 0 {
-			continue
-		}
+	if r, ok := results[id]; ok {
 		if _, replaced := r.Replaced[id]; !replaced && e.at[r.Source] != nil {
 			return raw
 		}
-		return e.state(p, raw, r.Parts[at].(transcript.ToolResult))
+		return e.state(p, raw, r.result)
 	}
 	if key, _ := p.outcome(e.Data); key == "" || len(p.state) == 0 {
 		return raw

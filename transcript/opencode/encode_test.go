@@ -95,6 +95,17 @@ func TestRenew(t *testing.T) {
 	}
 }
 
+// The data of a session may be nothing but the address at which it is shared, which is dropped.
+func TestRenewWithoutData(t *testing.T) {
+	const message = `{"info":{"id":"msg_1","role":"user","time":{"created":1}},"parts":[{"id":"prt_1","type":"text","text":"go"}]}`
+	w := transcript.Whole(formattest.Decode(t, format{}, `{"info":{"share":{"url":"u"}},"messages":[`+message+`]}`))
+	w.As = "ses_anotherOne"
+	enc := formattest.Encode(t, format{}, w)
+	if !strings.HasPrefix(string(enc.Data), `{"info":{"id": "ses_anotherOne"},`) {
+		t.Errorf("the session is written as\n%s", enc.Data)
+	}
+}
+
 // The id of a new session has the form of OpenCode's ids.
 func TestIsSessionID(t *testing.T) {
 	f, _ := Format.(transcript.Resumed)

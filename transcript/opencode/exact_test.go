@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
 // exported returns a document with messages, each as "role:id fields; parts".
@@ -212,5 +213,50 @@ func TestFieldsThatBreakRules(t *testing.T) {
 		if got := strings.Join(got, "; "); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// The model of a session is that of its newest reply, also if no reply has usage.
+func TestModelOfTheNewestReply(t *testing.T) {
+	reply := func(id, model, tokens string) string {
+		return `{"info":{"id":"` + id + `","role":"assistant","modelID":"` + model + `","tokens":{"input":` + tokens + `}},"parts":[{"id":"p` + id + `","type":"text","text":"x"}]}`
+	}
+	for _, tt := range []struct {
+		name, replies, model string
+		sent                 int64
+	}{
+		{"no usage", reply("a", "old", "0") + "," + reply("b", "new", "0"), "new", 0},
+		{"usage of the older", reply("a", "old", "5") + "," + reply("b", "new", "0"), "new", 5},
+		{"a newest without a model", reply("a", "old", "5") + "," + reply("b", "", "0"), "old", 5},
+	} {
+		s := formattest.Decode(t, format{}, `{"info":{"id":"ses_1"},"messages":[`+tt.replies+`]}`)
+		if s.Model != tt.model || s.Sent != tt.sent {
+			t.Errorf("%s: model %q with %d tokens, want %q with %d", tt.name, s.Model, s.Sent, tt.model, tt.sent)
+		}
+	}
+}
+
+// Each call finds its result at once: with a walk over all results for each call, this would take
+// minutes.
+func TestManyCallsInAReply(t *testing.T) {
+	const n = 20_000
+	said := func(role transcript.Role, p ...transcript.Part) transcript.Message {
+		return transcript.Message{Role: role, Parts: p}
+	}
+	var calls, results []transcript.Part
+	for i := range n {
+		id := fmt.Sprint("c", i)
+		calls = append(calls, transcript.ToolCall{ID: id, Name: "f", Input: []byte("{}")})
+		results = append(results, transcript.ToolResult{CallID: id, Content: []transcript.Part{transcript.Text(id)}})
+	}
+	s := &transcript.Session{ID: "x", Format: "anthropic", Messages: []transcript.Message{
+		said(transcript.RoleUser, transcript.Text("go")), said(transcript.RoleAssistant, calls...), said(transcript.RoleTool, results...),
+	}}
+	enc, err := format{}.Encode(transcript.Whole(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(enc.Data), `"status": "completed"`); got != n {
+		t.Errorf("%d calls have their result", got)
 	}
 }

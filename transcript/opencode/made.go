@@ -31,7 +31,7 @@ func (e *encoder) opening() {
 }
 
 // make writes a message that has no source in the document.
-func (e *encoder) make(en *transcript.Entry, results []transcript.Entry) {
+func (e *encoder) make(en *transcript.Entry, results map[string]answer) {
 	switch en.Role {
 	case transcript.RoleSystem:
 		e.losses.Add(e.index, "system text (the agent has its own)", len(en.Text()))
@@ -99,7 +99,7 @@ func (e *encoder) file(m transcript.Media) string {
 }
 
 // makeReply writes a reply with the results of its calls, unless it would be empty.
-func (e *encoder) makeReply(en *transcript.Entry, results []transcript.Entry) {
+func (e *encoder) makeReply(en *transcript.Entry, results map[string]answer) {
 	if !slices.ContainsFunc(en.Parts, written) {
 		return
 	}
@@ -138,7 +138,7 @@ func written(p transcript.Part) bool {
 }
 
 // call encodes a call with its result.
-func (e *encoder) call(message string, c transcript.ToolCall, results []transcript.Entry) []byte {
+func (e *encoder) call(message string, c transcript.ToolCall, results map[string]answer) []byte {
 	name := c.Name
 	if name == "" {
 		name = "unknown"
@@ -151,12 +151,8 @@ func (e *encoder) call(message string, c transcript.ToolCall, results []transcri
 		input = []byte(`{"_raw": ` + quote(string(input)) + `}`)
 	}
 	state := pendingState(input)
-	for _, en := range results {
-		for _, r := range en.Results() {
-			if r.CallID == c.ID {
-				state = e.ended(message, input, name, r)
-			}
-		}
+	if r, ok := results[c.ID]; ok {
+		state = e.ended(message, input, name, r.result)
 	}
 	return e.part(message, "tool", fmt.Sprintf(`"callID": %s, "tool": %s, "state": %s`, quote(c.ID), quote(name), state))
 }

@@ -97,14 +97,15 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 
 // answered sets the model of the last reply in the conversation, and the tokens of its prompt.
 func (format) answered(s *transcript.Session, d *document, live []view) {
+	named := false
 	for _, x := range slices.Backward(live) {
 		m := &d.msgs[x.at]
 		if m.role != "assistant" {
 			continue
 		}
 		r := reading(d.Data, m.info)
-		if model := m.info.text(d.Data, "modelID"); model != "" && s.Sent == 0 {
-			s.Model = model
+		if model := m.info.text(d.Data, "modelID"); model != "" && !named {
+			s.Model, named = model, true
 		}
 		if !m.summary && promptOf(r) > 0 {
 			s.Sent = promptOf(r)

@@ -173,8 +173,8 @@ func (enc *encoder) object(id transcript.BlockID, turn Number, role transcript.R
 // lose records the parts of a message that a text cannot carry.
 func (enc *encoder) lose(i int, parts []transcript.Part) {
 	note := func(what string, size int) {
-		for j := range enc.losses {
-			if l := &enc.losses[j]; l.Message == i && l.What == what {
+		for j := len(enc.losses) - 1; j >= 0 && enc.losses[j].Message == i; j-- {
+			if l := &enc.losses[j]; l.What == what {
 				l.Count++
 				l.Bytes += size
 				return

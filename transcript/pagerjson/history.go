@@ -16,7 +16,6 @@
 // may be in any order. A kind is any value and has no effect. A null intent_ir
 // means no keywords, and a role that is not a string means no role. Unknown keys are skipped,
 // and a session keeps their bytes.
-// Reading is stricter than the original's: an intent_ir that is one text, a
 // Reading is stricter than the original's: an intent_ir that is a string, a
 // turn that is not a finite number, and a repeated key are errors with
 // line and field. Whether a history is consistent, for example whether

@@ -500,3 +500,20 @@ func TestTexts(t *testing.T) {
 		}
 	}
 }
+
+// The losses of a message are counted beside those of the same message only: with a walk over all
+// losses for each part, this would take minutes.
+func TestManyLosses(t *testing.T) {
+	const n = 60_000
+	s := &transcript.Session{ID: "s", Format: "openai"}
+	for i := range n {
+		id := strconv.Itoa(i)
+		s.Messages = append(s.Messages,
+			transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.ToolCall{ID: id, Name: "f"}, transcript.ToolCall{ID: id + "b", Name: "f"}}},
+			transcript.Message{Role: transcript.RoleTool, Parts: []transcript.Part{transcript.ToolResult{CallID: id}, transcript.ToolResult{CallID: id + "b"}}})
+	}
+	losses := encode(t, transcript.Whole(s)).Losses
+	if len(losses) != 2*n || losses[2*n-1].Count != 2 {
+		t.Errorf("%d losses", len(losses))
+	}
+}

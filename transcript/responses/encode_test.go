@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
@@ -214,5 +215,17 @@ func TestEncodeOther(t *testing.T) {
 	lost := `[{-1 tools 1 3} {1 document 1 2} {2 thinking 1 5} {5 "odd" 1 2} {6 image 1 5}]` // message, kind, count, bytes
 	if got := fmt.Sprint(enc.Losses); got != lost {
 		t.Errorf("losses %s, want %s", got, lost)
+	}
+}
+
+// A call without arguments gets an empty object, since servers read the arguments as JSON.
+func TestCallsWithoutArguments(t *testing.T) {
+	call := transcript.ToolCall{ID: "c", Name: "f"}
+	s := &transcript.Session{Format: "gemini", Messages: []transcript.Message{
+		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("go")}}, {Role: transcript.RoleAssistant, Parts: []transcript.Part{call}},
+	}}
+	enc := formattest.Encode(t, format{}, transcript.Whole(s))
+	if got := gjson.GetBytes(enc.Data, "input.1.arguments"); got.Str != "{}" {
+		t.Errorf("the arguments are %q in %s", got.Str, enc.Data)
 	}
 }

@@ -36,7 +36,11 @@ func (e *encoder) call(c transcript.ToolCall) []byte {
 	e.wants[c.ID] = "function_call"
 	raw := rawjson.AppendString([]byte(`{"type": "function_call", "call_id": `), chat.CallID(false, c.ID))
 	raw = rawjson.AppendString(append(raw, `, "name": `...), cmp.Or(c.Name, "unknown"))
-	raw = rawjson.AppendString(append(raw, `, "arguments": `...), string(c.Input))
+	input := string(c.Input)
+	if !e.own && strings.TrimSpace(input) == "" { // servers read the arguments as JSON
+		input = "{}"
+	}
+	raw = rawjson.AppendString(append(raw, `, "arguments": `...), input)
 	return append(raw, '}')
 }
 

@@ -25,7 +25,8 @@
 //
 // An intact window is the input, byte for byte. In a changed window, all bytes around the list
 // and each unchanged element stay; the list trajectory of SWE-agent does not change, even if it
-// repeats messages that were removed from the history. Sessions of other formats are
+// repeats messages that were removed from the history. A file that was read from its trajectory
+// gets its messages as a history. Sessions of other formats are
 // written as a list alone, with the parts that Chat Completions can carry; repairs and losses
 // are those of package openai.
 //

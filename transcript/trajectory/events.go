@@ -130,11 +130,11 @@ func (e *events) observation(raw []byte) []byte {
 	return []byte(`{"role":"tool","tool_call_id":` + id + `,"content":` + text + `}`)
 }
 
-// join returns two messages of one reply as one.
-func join(a, b []byte) []byte {
+// join returns the messages of one reply as one.
+func join(messages [][]byte) []byte {
 	var texts []string
 	var calls []string
-	for _, m := range [][]byte{a, b} {
+	for _, m := range messages {
 		if c := gjson.GetBytes(m, "content"); c.Type == gjson.String {
 			texts = append(texts, c.String())
 		}

@@ -30,7 +30,8 @@ func (history) read(raw []byte) ([][]byte, bool) {
 	if role == "" {
 		return nil, false
 	}
-	if id := gjson.GetBytes(raw, "tool_call_ids.0"); role == "tool" && id.Type == gjson.String {
+	_, err := rawjson.NewReader(raw).Members() // openai's decoder reports a key that comes twice
+	if id := gjson.GetBytes(raw, "tool_call_ids.0"); err == nil && role == "tool" && id.Type == gjson.String {
 		raw = chat.Set(raw, "tool_call_id", []byte(id.Raw))
 	}
 	return [][]byte{raw}, false

@@ -93,7 +93,7 @@ func (f *format) parse(name string, data []byte) (*file, error) {
 	for _, list := range f.lists {
 		layout := chat.Layout{Key: list, Hint: `expected {"` + f.lists[0] + `": […]}`}
 		var raws []rawjson.Span
-		frame, err := layout.Read(name, data, func(r *rawjson.Reader, _ string) error { _, err := r.Skip(); return err },
+		frame, err := layout.Read(name, data, skipField,
 			func(r *rawjson.Reader, _ int) error { s, err := r.Skip(); raws = append(raws, s); return err })
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -101,16 +101,25 @@ func (f *format) parse(name string, data []byte) (*file, error) {
 		}
 		in = &file{Frame: frame, list: list}
 		reads := f.newReader(list)
+		var reply [][]byte // the parts of the last message
+		end := func() {
+			if len(reply) > 1 {
+				in.inner[len(in.inner)-1] = join(reply)
+			}
+		}
 		for i, s := range raws {
 			messages, goesOn := reads.read(s.Of(data))
 			for k, m := range messages {
 				if n := len(in.inner); k == 0 && goesOn && n > 0 {
-					in.inner[n-1], in.of[n-1].to = join(in.inner[n-1], m), i+1
+					reply, in.of[n-1].to = append(reply, m), i+1
 					continue
 				}
+				end()
+				reply = [][]byte{m}
 				in.inner, in.of = append(in.inner, m), append(in.of, run{i, i + 1})
 			}
 		}
+		end()
 		if len(in.inner) > 0 {
 			return in, nil
 		}
@@ -180,14 +189,15 @@ func (f *format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
+	body := in.body()
 	if in.list != f.lists[0] { // its elements are steps, so a changed session is written as messages
-		if in.Frame, err = (chat.Layout{Key: f.lists[0]}).Read("", []byte(`{"`+f.lists[0]+`": []}`), nil, nil); err != nil {
+		if err := in.open(f.lists[0]); err != nil {
 			return nil, err
 		}
 	}
 	inner := &transcript.Window{Session: w.Session, Entries: slices.Clone(w.Entries), As: "another"} // a new id, so that openai encodes it again
 	if own {
-		if inner.Session, err = openai.Format.Decode("", in.body()); err != nil {
+		if inner.Session, err = openai.Format.Decode("", body); err != nil {
 			return nil, err
 		}
 		at := chat.Indexes(w.Session)
@@ -206,6 +216,24 @@ func (f *format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	written, _ := in.Join(f.pieces(in, out))
 	return &transcript.Encoded{Data: written, Losses: out.Losses, Repairs: out.Repairs}, nil
 }
+
+// open makes list the file's list of messages, without any message yet. If the file has no such
+// list, it gets an empty one.
+func (in *file) open(list string) (err error) {
+	layout, data := chat.Layout{Key: list}, in.Data
+	if in.Key < 0 { // the file is nothing but its steps
+		data = []byte("{}")
+	}
+	in.inner, in.of = nil, nil
+	if in.Frame, err = layout.Read("", data, skipField, skipElement); err != nil {
+		in.Frame, err = layout.Read("", chat.Set(data, list, []byte("[]")), skipField, skipElement)
+	}
+	return err
+}
+
+func skipField(r *rawjson.Reader, _ string) error { _, err := r.Skip(); return err }
+
+func skipElement(r *rawjson.Reader, _ int) error { _, err := r.Skip(); return err }
 
 // other returns s as a session of another format, so that none of its other fields
 // are written.
@@ -238,7 +266,7 @@ func (f *format) pieces(in *file, out *transcript.Encoded) []chat.Piece {
 	for _, span := range out.Spans {
 		raw := out.Data[span.Start:span.End]
 		same := places[string(raw)]
-		if len(same) == 0 || len(in.Messages) == 0 {
+		if len(same) == 0 {
 			for _, element := range f.write(raw) {
 				pieces = append(pieces, chat.Piece{Raw: element, Index: -1})
 			}

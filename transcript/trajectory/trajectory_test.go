@@ -1,7 +1,9 @@
 package trajectory
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,6 +95,27 @@ func TestWhatIsRead(t *testing.T) {
 	}
 }
 
+// A changed session that was read from its steps gets its messages as a history, and keeps all
+// other members.
+func TestStepsStayBesideAHistory(t *testing.T) {
+	const steps = `"trajectory": [{"action": "ls", "observation": "a.go", "thought": "Look."}, {"action": "pwd", "observation": "/", "thought": "Where?"}]`
+	for data, want := range map[string]string{
+		`{"environment": "env", ` + steps + `, "info": {"exit_status": "submitted"}}`: `{"environment": "env", ` + steps + `, "info": {"exit_status": "submitted"}, "history": [MESSAGES]}`,
+		`{"history": [], ` + steps + `}`:                                              `{"history": [MESSAGES], ` + steps + `}`,
+		`{"history": null, ` + steps + `}`:                                            `{"history": [MESSAGES], ` + steps + `}`,
+		`{` + steps + `, "history": [{"note": "empty"}]}`:                             `{` + steps + `, "history": [MESSAGES, {"note": "empty"}]}`,
+		strings.TrimPrefix(steps, `"trajectory": `):                                   `{"history": [MESSAGES]}`,
+	} {
+		w := transcript.Whole(formattest.Decode(t, SWEAgent, data))
+		w.Entries = w.Entries[2:]
+		const messages = `{"role":"assistant","content":"Where?","tool_calls":[{"id":"step_2","type":"function","function":{"name":"action","arguments":"{\"command\":\"pwd\"}"}}], "agent": "main", "message_type": "action"}, ` +
+			`{"role":"tool","content":"/", "tool_call_ids": ["step_2"], "agent": "main", "message_type": "observation"}`
+		if got := string(formattest.Encode(t, SWEAgent, w).Data); got != strings.ReplaceAll(want, "MESSAGES", messages) {
+			t.Errorf("%s becomes\n%s, want\n%s", data, got, want)
+		}
+	}
+}
+
 // Arguments in which a key comes twice are kept as they came, with the thought among them.
 func TestArgumentsWithAKeyTwice(t *testing.T) {
 	const events = `[{"id": 1, "source": "user", "action": "message", "args": {"content": "Go."}},
@@ -138,5 +161,24 @@ func TestRefuses(t *testing.T) {
 		{Name: "no list", In: `{"info": {}}`, Says: "no list of messages"},
 		{Name: "cut off", In: `{"history": [{"role": "user"`, Says: "x.json:1"},
 	})
+	formattest.Refuses(t, SWEAgent, []formattest.Refusal{{
+		Name: "a key twice in a result", Says: `"role"`,
+		In: `{"history":[{"role":"user","content":"u","agent":"main"},{"role":"tool","role":"tool","tool_call_ids":["a"],"content":"x","agent":"main"}]}`,
+	}})
 	formattest.Refuses(t, OpenHands, []formattest.Refusal{{Name: "no list", In: `{"info": {}}`, Says: "no list of messages"}})
+}
+
+// Actions in a row are joined once, when the reply has ended: with a message written anew for each
+// of them, this would take minutes.
+func TestManyActionsInARow(t *testing.T) {
+	const n = 20_000
+	events := []string{`{"source":"user","action":"message","args":{"content":"go"}}`}
+	for i := range n {
+		events = append(events, fmt.Sprintf(`{"id":%d,"source":"agent","action":"run","args":{"command":"ls","thought":"t%d"}}`, i, i))
+	}
+	events = append(events, `{"source":"user","action":"message","args":{"content":"stop"}}`)
+	s := formattest.Decode(t, OpenHands, "["+strings.Join(events, ",")+"]")
+	if len(s.Messages) != 3 || len(s.Messages[1].Calls()) != n || !strings.HasPrefix(s.Messages[1].Text(), "t0\nt1\n") {
+		t.Errorf("%d messages, %d calls", len(s.Messages), len(s.Messages[1].Calls()))
+	}
 }

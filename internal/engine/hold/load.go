@@ -31,12 +31,12 @@ type Snapshot struct {
 	Contract *Agreement         // the contract, set at first use
 
 	Unrecorded []unrecorded // blocks of earlier windows that are not in the store
-	apart      bool         // decoded by the older rules of its format, by which it was stored; see claudecode.Format
+	older      bool         // decoded by the older rules of its format, by which it was stored; see claudecode.Format.Older
 	Prefix     *FilePrefix  // the part before the end, if only the end of a file is loaded, or nil
 }
 
 // Outdated reports whether the session was stored by a version that read less of its file.
-func (h *Snapshot) Outdated() bool { return h.apart || len(h.Unrecorded) > 0 }
+func (h *Snapshot) Outdated() bool { return h.older || len(h.Unrecorded) > 0 }
 
 // Texts returns the text of each block.
 func (h *Snapshot) Texts() []string {
@@ -170,9 +170,13 @@ func (h *Snapshot) Decode(data []byte) (err error) {
 		return err
 	}
 	earlier, err := h.decodeAs(f, data)
-	if older, ok := f.(interface{ Apart() transcript.Format }); ok && err == nil && len(h.Blocks) != len(h.Rows) {
-		h.apart = true
-		earlier, err = h.decodeAs(older.Apart(), data)
+	if f, ok := f.(interface{ Older() []transcript.Format }); ok {
+		for _, older := range f.Older() {
+			if err == nil && len(h.Blocks) != len(h.Rows) {
+				h.older = true
+				earlier, err = h.decodeAs(older, data)
+			}
+		}
 	}
 	if err != nil {
 		return err

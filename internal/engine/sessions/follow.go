@@ -55,7 +55,7 @@ type continuer interface {
 const (
 	// trailRules is the version of the rules by which the formats read files. It is raised when a
 	// format changes how it reads; then files are read whole again.
-	trailRules = 1
+	trailRules = 2
 
 	// headBytes is how many bytes at the start of a file are compared to find out whether it is the
 	// same file as before.
