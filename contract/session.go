@@ -44,7 +44,8 @@ func (s *session) number(name string) int64 {
 	return n
 }
 
-// Texts returns the items of a list, in order.
+// Texts returns the items of a list, in order. It returns nil for a list that never had an item,
+// and an empty slice, not nil, for a list from which all items were removed.
 func (s *Contract) Texts(l List) []string {
 	if i := l.index(); i >= 0 {
 		return s.session.lists[i].all()
