@@ -416,6 +416,14 @@ func TestCorrections(t *testing.T) {
 		t.Errorf("a correction without a name (-want +got):\n%s", diff)
 	}
 	s := new(Contract)
+	for _, text := range []string{"Never use C++ here", "Never use C# here", "don't touch \"a_b.go\"", "never use C# here\n", "Never use C# here"} {
+		must(t)(s.AddCorrection(text))
+	}
+	words := []string{"Never use C++ here", "Never use C# here", "don't touch 'a_b.go'", "never use C# here"}
+	if diff := cmp.Diff(words, s.Texts(sessionCorrections)); diff != "" {
+		t.Errorf("corrections in the user's words (-want +got):\n%s", diff)
+	}
+	s = new(Contract)
 	must(t)(s.AddCorrection(sourcesFirst))
 	if !s.Effects().SourcesFirst || s.Corrections()[0].Category != "verification" {
 		t.Errorf("effects %+v, corrections %+v, want sources first", s.Effects(), s.Corrections())

@@ -267,14 +267,19 @@ func (h *History) corrections(in *Input) {
 	}
 	had := h.inherited(func(b *Packet, add func(string)) {
 		for _, c := range b.Corrections {
-			add(contract.LookUpCorrection(c.Correction).Name)
+			known := contract.LookUpCorrection(c.Correction)
+			add(known.Name) // contracts of earlier releases have names only
+			add(known.Meaning)
 		}
 	})
 	for _, c := range h.Contract.Corrections() {
-		if had[c.Name] {
-			continue
+		switch {
+		case had[c.Meaning]:
+		case c.Category == "":
+			in.Corrections = append(in.Corrections, Correction{Correction: c.Meaning})
+		default:
+			in.Corrections = append(in.Corrections, Correction{Correction: c.Name, Meaning: c.Meaning})
 		}
-		in.Corrections = append(in.Corrections, Correction{Correction: c.Name, Meaning: c.Meaning})
 	}
 }
 

@@ -177,6 +177,44 @@ func TestSourcesOfAHistory(t *testing.T) {
 	}
 }
 
+// Corrections of a contract come into the packet, and from there into the contract of the next
+// session, as they are worded. Contracts of earlier releases have a correction of a packet by a
+// name; it is not listed twice.
+func TestCorrectionsKeepTheirWords(t *testing.T) {
+	said := []string{"Never use C++ here", "Never use C# here", "answer-first"}
+	c := new(contract.Contract)
+	for _, text := range said {
+		if _, err := c.AddCorrection(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := &handoff.History{Session: "s1", Contract: c}
+	for i, contracts := range []func() (*contract.Contract, error){
+		func() (*contract.Contract, error) { return h.Base.Contract(), nil },
+		func() (*contract.Contract, error) {
+			return contract.Replay(contract.Lines("remember a list called active-corrections\nadd \"never-use-c-here\" to active-corrections\n"))
+		},
+		func() (*contract.Contract, error) { return c, nil },
+	} {
+		in := h.Input()
+		h.Base = handoff.Build(in)
+		var got []string
+		for _, x := range h.Base.Corrections {
+			got = append(got, x.Correction)
+		}
+		if d := cmp.Diff(said, got); d != "" {
+			t.Errorf("packet %d: -want +got\n%s", i, d)
+		}
+		if found := handoff.Check(h.Base, h.Evidence(in)); len(found) > 0 {
+			t.Errorf("packet %d: findings %v", i, found)
+		}
+		var err error
+		if h.Contract, err = contracts(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Decisions that were replaced, questions that were answered, and tasks that were finished or
 // opened again since the session began are in the next packet as they are now.
 func TestAPacketHasTheNewStateOfItsBase(t *testing.T) {
