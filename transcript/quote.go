@@ -182,7 +182,7 @@ func protect(text string, words []string) string {
 // IsTag reports whether a text begins with a tag by which agents address the
 // model in the user's name.
 func IsTag(text string) bool {
-	return strings.HasPrefix(text, "<") && beginsWith("<"+strings.TrimPrefix(text[1:], "/"), tags)
+	return text != "" && opensWith(text[0], text[1:], tags)
 }
 
 // expose undoes protect.
@@ -199,7 +199,7 @@ func rewrite(text string, words []string, slashes func(string) string) string {
 		}
 		word := strings.TrimLeft(text[i+1:], `\`)
 		end := len(text) - len(word)
-		if !beginsWith(text[i:i+1]+strings.TrimPrefix(word, "/"), words) {
+		if !opensWith(text[i], word, words) {
 			continue
 		}
 		b.WriteString(text[done : i+1])
@@ -213,10 +213,12 @@ func rewrite(text string, words []string, slashes func(string) string) string {
 	return b.String()
 }
 
-// beginsWith reports whether a text begins with one of the given words. It ignores case.
-func beginsWith(text string, words []string) bool {
+// opensWith reports whether a bracket and the text behind it, without a slash at its beginning, begin
+// with one of the given words. It ignores case.
+func opensWith(bracket byte, text string, words []string) bool {
+	text = strings.TrimPrefix(text, "/")
 	for _, w := range words {
-		if len(text) >= len(w) && strings.EqualFold(text[:len(w)], w) {
+		if n := len(w) - 1; bracket == w[0] && len(text) >= n && strings.EqualFold(text[:n], w[1:]) {
 			return true
 		}
 	}

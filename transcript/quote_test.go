@@ -89,6 +89,14 @@ func TestIsTag(t *testing.T) {
 	}
 }
 
+// Text with many brackets is quoted in linear time: quadratic time would be hours.
+func TestQuoteOfManyBrackets(t *testing.T) {
+	text := strings.Repeat("[<a", 2_000_000)
+	if Quote(text) != text || IsTag(text[1:]) {
+		t.Error("a text without tags is changed")
+	}
+}
+
 func TestEscape(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing of ours", "ok\n  indented\n", "ok\n  indented\n"},
