@@ -91,6 +91,7 @@ func scanFlags(all []Finding, text string) []Finding {
 				to++
 			}
 			if to > from && !placeholder(text[from:to]) && written(strings.TrimSpace(flag), text[from:to], quoted, false) {
+				to = whole(text, from, to, quoted)
 				all = append(all, Finding{kindPassword, from, to})
 			}
 			return to
