@@ -95,7 +95,7 @@ func passageEnd(text string) int {
 		if end > 0 && text[end] == '#' {
 			return end // a title belongs to the passage after it
 		}
-		n := strings.Index(text[end:], "\n\n")
+		n := strings.Index(text[end:min(len(text), end+longPassage+2)], "\n\n") // a later one is beyond any passage
 		next := len(text)
 		if n >= 0 {
 			next = end + n + 2

@@ -52,6 +52,19 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+// A text without empty lines is split in linear time: quadratic time would be many minutes.
+func TestPassagesOfAText(t *testing.T) {
+	size := 0
+	for _, p := range passages(strings.Repeat("a line of a log\n", 2_000_000), nil) {
+		if size += len(p.text); len(p.text) > longPassage {
+			t.Fatalf("a passage has %d bytes", len(p.text))
+		}
+	}
+	if size != 32_000_000 {
+		t.Errorf("the passages have %d bytes", size)
+	}
+}
+
 // Passages concatenate to the text, but for empty lines; an excerpt is within
 // its limit and made of lines of the text, gaps and a marker.
 func TestExcerptLaws(t *testing.T) {
