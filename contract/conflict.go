@@ -85,10 +85,9 @@ func (s *Contract) conflicts(decision string) []Conflict {
 	}
 	var conflicts []Conflict
 	for _, l := range [...]List{InheritedDecisions, TrackedDecisions} {
-		for _, old := range s.session.list(l).all() {
-			oldStem, oldValue, ok := stemOf(old)
-			if ok && oldStem == stem && oldValue != value {
-				conflicts = append(conflicts, Conflict{Decision: old, List: l, Stem: oldStem, Value: oldValue})
+		for _, old := range s.session.list(l).decisions(stem) {
+			if _, oldValue, _ := stemOf(old); oldValue != value {
+				conflicts = append(conflicts, Conflict{Decision: old, List: l, Stem: stem, Value: oldValue})
 			}
 		}
 	}

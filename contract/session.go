@@ -21,6 +21,7 @@ type session struct {
 	sources []Source             // in the order of their names' first use
 	places  map[string]int       // index of each source by its name
 	closed  bool
+	changes []change // of the lists, since the last edit began
 }
 
 func (s *session) clone() session {
@@ -28,7 +29,7 @@ func (s *session) clone() session {
 	for i := range c.lists {
 		c.lists[i] = c.lists[i].clone()
 	}
-	c.sources, c.places = slices.Clone(s.sources), maps.Clone(s.places)
+	c.sources, c.places, c.changes = slices.Clone(s.sources), maps.Clone(s.places), nil
 	return c
 }
 
@@ -130,15 +131,18 @@ func (s *Contract) declareList(st *statement) *SyntaxError {
 }
 
 func (s *Contract) changeList(st *statement) *SyntaxError {
-	t := s.session.list(List(st.name))
+	t, at := s.session.list(List(st.name)), -1
 	switch {
 	case t == nil:
 		return fault(st.column, "declare it: remember a list called "+st.name, "no line before declares %s", st.name)
 	case st.verb == verbAdd:
 		t.add(st.text)
-	case !t.remove(st.text):
-		return fault(st.column, "", "%q is not in %s", st.text, st.name)
+	default:
+		if at = t.remove(st.text); at < 0 {
+			return fault(st.column, "", "%q is not in %s", st.text, st.name)
+		}
 	}
+	s.session.changes = append(s.session.changes, change{t, st.text, at})
 	return nil
 }
 

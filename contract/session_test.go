@@ -1124,3 +1124,59 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 }
+
+// Many decisions are added, and inherited, in linear time: quadratic time would be minutes.
+func TestManyDecisions(t *testing.T) {
+	const n = 30_000
+	s, child := new(Contract), new(Contract)
+	write := must(t)
+	for i := range n {
+		write(s.AddDecision(fmt.Sprintf("use-part%d-x", i), Refuse))
+	}
+	if _, err := s.AddDecision("use-part7-y", Refuse); err == nil {
+		t.Error("a decision that contradicts another is added")
+	}
+	write(child.Inherit(s))
+	if got := child.Texts(InheritedDecisions); len(got) != n {
+		t.Errorf("%d decisions are inherited, want %d", len(got), n)
+	}
+}
+
+// An edit that fails leaves the lists as they were, also for the edits after it.
+func TestFailedEditsChangeNoList(t *testing.T) {
+	s := new(Contract)
+	write := must(t)
+	for _, d := range []string{"pin-go-1", "pin-go-2", "pin-go-1", "pin-py-3"} {
+		write(s.AddDecision(d, Override))
+	}
+	want := []string{"pin-go-1", "pin-py-3"}
+	_, err := s.edit(func(d *draft) {
+		d.remove(TrackedDecisions, "pin-go-1")
+		d.add(TrackedDecisions, "decision", "pin-go-3")
+		d.add(TrackedDecisions, "decision", "pin-py-4")
+		d.remove(TrackedDecisions, "pin-go-3")
+		d.add(OpenQuestions, "question", "why?")
+		d.remove(OpenQuestions, "who?")
+	})
+	if err == nil {
+		t.Fatal("the edit succeeds")
+	}
+	if diff := cmp.Diff(want, s.Texts(TrackedDecisions)); diff != "" || s.Texts(OpenQuestions) != nil {
+		t.Errorf("decisions (-want +got):\n%s\nquestions: %v", diff, s.Texts(OpenQuestions))
+	}
+	for decision, want := range map[string][]Conflict{
+		"pin-go-4": {{"pin-go-1", TrackedDecisions, "go", "1"}},
+		"pin-py-5": {{"pin-py-3", TrackedDecisions, "py", "3"}},
+	} {
+		if diff := cmp.Diff(want, s.conflicts(decision)); diff != "" {
+			t.Errorf("conflicts of %s (-want +got):\n%s", decision, diff)
+		}
+	}
+	if lines := write(s.AddDecision("pin-go-1", Refuse)); len(lines) > 0 {
+		t.Errorf("a decision that is tracked is added again: %q", lines)
+	}
+	write(s.AddDecision("pin-go-4", Override))
+	if diff := cmp.Diff([]string{"pin-py-3", "pin-go-4"}, s.Texts(TrackedDecisions)); diff != "" {
+		t.Errorf("decisions after an override (-want +got):\n%s", diff)
+	}
+}

@@ -2,6 +2,8 @@ package contract
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,17 +17,23 @@ type draft struct {
 	err   error // the first one
 }
 
-// edit writes statements that are not about blocks. Either all take effect or none.
+// edit writes statements that are not about blocks. Either all take effect or none. The draft shares
+// its lists with s, because copying a long list for each item would take quadratic time.
 func (s *Contract) edit(write func(d *draft)) ([]string, error) {
 	if s.Closed() {
 		return nil, ErrClosed
 	}
 	d := &draft{state: *s}
-	d.state.session = s.session.clone()
+	d.state.session.sources, d.state.session.places = slices.Clone(s.session.sources), maps.Clone(s.session.places)
+	d.state.session.changes = nil
 	write(d)
 	if d.err != nil {
+		for _, c := range slices.Backward(d.state.session.changes) {
+			c.undo()
+		}
 		return nil, d.err
 	}
+	d.state.session.changes = nil
 	*s = d.state
 	return d.lines, nil
 }
