@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -103,6 +104,9 @@ func (s *Contract) AddDecision(decision string, r Resolution) ([]string, error) 
 
 func (d *draft) decide(decision string, r Resolution) {
 	d.check("decision", decision)
+	if !slices.Contains([]Resolution{Refuse, Override, Defer, Comply}, r) {
+		d.fail(&TextError{What: "resolution", Text: string(r), Reason: "is not override, defer or comply"})
+	}
 	if d.has(TrackedDecisions, decision) || d.has(InheritedDecisions, decision) {
 		return
 	}
@@ -121,9 +125,6 @@ func (d *draft) decide(decision string, r Resolution) {
 				d.remove(c.List, c.Decision)
 				d.add(overriddenDecisions, "decision", c.Decision)
 			}
-		default:
-			d.fail(&TextError{What: "resolution", Text: string(r), Reason: "is not override, defer or comply"})
-			return
 		}
 	}
 	d.add(TrackedDecisions, "decision", decision)

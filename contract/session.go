@@ -73,8 +73,8 @@ func (s *Contract) WindowTokens() (tokens, limit int64) {
 // Summary returns the id of the summary in the window, and the number of blocks at the
 // beginning of the session that it covers. Both are zero if there is no summary.
 func (s *Contract) Summary() (id string, blocks int64) {
-	if id = s.session.value(summaryName); id == noSummary {
-		id = ""
+	if id = s.session.value(summaryName); id == noSummary || id == "" {
+		return "", 0
 	}
 	return id, s.session.number(summaryBlocks)
 }
@@ -176,7 +176,7 @@ func (s *scalar) refuses(value string) string {
 	return ""
 }
 
-// oneOf joins words for a sentence: "a, b or c".
+// oneOf joins words for a sentence: "a, b and c".
 func oneOf(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " and " + words[last]

@@ -238,6 +238,11 @@ func TestWriterErrors(t *testing.T) {
 			"an unknown resolution", func() ([]string, error) { return s.AddDecision("use-version-0.10", "win") },
 			`resolution "win" is not override, defer or comply`,
 		},
+		{
+			"an unknown resolution without a conflict", func() ([]string, error) { return s.AddDecision("anything", "win") },
+			`resolution "win" is not override, defer or comply`,
+		},
+		{"an unknown list of the gate", func() ([]string, error) { return s.Gate("m_1", PinnedBlocks) }, `list "pinned-blocks" is not a list of the gate`},
 		{"an empty decision", func() ([]string, error) { return s.AddDecision("", Refuse) }, `decision "" is empty`},
 		{
 			"a question with a line break", func() ([]string, error) { return s.AddQuestion("a\u2028b") },
@@ -439,6 +444,7 @@ func TestNames(t *testing.T) {
 		"from":             "source-from",
 		"Source":           "source-source",
 		"open questions":   "source-open-questions",
+		"Retained count":   "source-retained-count",
 		"42":               "source-42",
 		"2026-05-17":       "source-2026-05-17",
 		"9999-99-99":       "source-9999-99-99",
@@ -1122,6 +1128,20 @@ func BenchmarkRun(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A source cannot have the name of a number of the guards, and no summary covers no block.
+func TestSourcesBesideGuards(t *testing.T) {
+	s := new(Contract)
+	write := must(t)
+	for _, name := range []string{"Retained count", "paged-count", "evicted count"} {
+		write(s.AddSource(name, "12"))
+	}
+	write(s.Guard())
+	write(s.Summarize("", 5))
+	if id, blocks := s.Summary(); id != "" || blocks != 0 {
+		t.Errorf("summary %q of %d blocks", id, blocks)
 	}
 }
 

@@ -283,6 +283,9 @@ func (s *Contract) Budget(tokens, limit token.Count) ([]string, error) {
 // session that it covers. An empty id means no summary. If nothing changed, it returns no
 // statement.
 func (s *Contract) Summarize(id string, blocks int) ([]string, error) {
+	if id == "" {
+		blocks = 0
+	}
 	if was, covers := s.Summary(); was == id && covers == int64(blocks) {
 		return nil, nil
 	}
@@ -296,10 +299,15 @@ func (s *Contract) Summarize(id string, blocks int) ([]string, error) {
 	})
 }
 
-// Gate moves the id of a context or a memory to one of the three lists of the gate.
+// Gate moves the id of a context or a memory to one of the three lists of the gate. For any other
+// list, the error is a [*TextError].
 func (s *Contract) Gate(id string, to List) ([]string, error) {
 	return s.edit(func(d *draft) {
-		for _, l := range [...]List{GateCommitted, GateHeld, GateRejected} {
+		lists := []List{GateCommitted, GateHeld, GateRejected}
+		if !slices.Contains(lists, to) {
+			d.fail(&TextError{What: "list", Text: string(to), Reason: "is not a list of the gate"})
+		}
+		for _, l := range lists {
 			switch {
 			case l == to:
 				d.add(l, "id", id)
