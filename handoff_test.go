@@ -109,7 +109,7 @@ func TestAcceptInherits(t *testing.T) {
 	for l, want := range map[contract.List][]string{
 		contract.InheritedDecisions:  {"pin-go-1.26", "call it 'pool'"},
 		contract.UnresolvedQuestions: {"Who reviews 'it'?"},
-		contract.ActiveCorrections:   {"no-don-t-touch-the-public-api", "keep-it-short", "never-rebase-merge"},
+		contract.ActiveCorrections:   {"No, don't touch the public API.", "keep-it-short", "Never rebase; merge."},
 	} {
 		if got := s.Texts(l); !slices.Equal(got, want) {
 			t.Errorf("%s has %q, want %q", l, got, want)

@@ -255,7 +255,7 @@ func TestBriefSaysWhatIsOnRecord(t *testing.T) {
 		"- No, don't touch the API." + at("No, don't touch"),
 		"- No, don't rename anything." + at("No, don't rename"),
 		"- keep-it-short: Say it in as few words as it needs, and stop.",
-		"- never-rebase-merge",
+		"- Never rebase; merge.",
 		"Pinned:",
 		`- Bash {"command":"make lamp"} built lamp 1.4.2` + at("make lamp"),
 		"- It waits for jobs that were rejected." + at("It waits for"),

@@ -190,7 +190,7 @@ type CallResult struct {
 	Before   *Call          `json:"before,omitempty"`   // the earlier call whose conversation this one continues
 	Cost     *economy.Money `json:"cost,omitempty"`     // at list prices; nil if the model has no price or the provider reported no usage
 	Uncached *economy.Money `json:"uncached,omitempty"` // cost of the same call without a cache
-	Break    *economy.Break `json:"break,omitempty"`    // set if the call could have read more from the cache than it did; its Call counts from the oldest call that was compared
+	Break    *economy.Break `json:"break,omitempty"`    // set if the call may have read less from the cache than it could; its Call counts from the oldest call that was compared
 }
 
 // A CallPart is a part of the sent body.

@@ -37,7 +37,7 @@ type SessionCost struct {
 	Proxied  int                  `json:"proxied"` // part of the calls recorded by the proxy
 	Spend    economy.Spend        `json:"spend"`
 	Total    economy.Money        `json:"total"`
-	Breaks   int                  `json:"breaks"`         // calls that could have read more from the cache
+	Breaks   int                  `json:"breaks"`         // calls that may have read less from the cache than they could
 	Extra    economy.Money        `json:"extra"`          // cost of the breaks above the price of cache reads
 	Unpriced int                  `json:"unpriced"`       // calls without a known price
 	First    time.Time            `json:"first,omitzero"` // when the first call was answered

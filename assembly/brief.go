@@ -268,8 +268,10 @@ func units(text string, terms []string) []unit {
 // lower returns the terms in lower case, without duplicates and empty terms.
 func lower(terms []string) []string {
 	list := make([]string, 0, len(terms))
+	seen := map[string]bool{"": true}
 	for _, t := range terms {
-		if t = strings.ToLower(t); t != "" && !slices.Contains(list, t) {
+		if t = strings.ToLower(t); !seen[t] {
+			seen[t] = true
 			list = append(list, t)
 		}
 	}

@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -162,5 +163,16 @@ func BenchmarkBrief(b *testing.B) {
 				Brief(Origin{ID: "7f", Class: class}, text, []string{"deploy", "config"}, 500, counter.Count)
 			}
 		})
+	}
+}
+
+// Many terms are folded in linear time: quadratic time would be many minutes.
+func TestManyTerms(t *testing.T) {
+	terms := []string{"A", "a", ""}
+	for i := range 400_000 {
+		terms = append(terms, strconv.Itoa(1_000_000+i))
+	}
+	if got := len(lower(terms)); got != 400_001 {
+		t.Errorf("%d terms", got)
 	}
 }

@@ -12,8 +12,9 @@ import (
 // text, with at most limit tokens, as the function count measures them. A text that fits is
 // returned unchanged. A line "[...]" stands where text between two passages is left out; the last
 // line gives the number of omitted tokens and the id of the source, by which the whole text can be
-// recalled. If no passage contains a term, Excerpt returns the beginning and the end, as [Brief]
-// does for a document.
+// recalled. If the limit is too small for every passage with a term, Excerpt takes single sentences
+// with terms. If it is too small for these, or no passage contains a term, Excerpt returns the
+// beginning and the end, as [Brief] does for a document.
 //
 // A passage is a paragraph, several short paragraphs, or a part of a long one; a line that begins
 // with "#" after an empty line starts a new passage. A passage gets a score for each different term
@@ -29,6 +30,17 @@ func Excerpt(s Origin, text string, terms []string, limit token.Count, count fun
 	}
 	all := passages(text, terms)
 	room := int64(limit-c.count(c.marker(0))) * int64(len(text)) / int64(max(c.whole, 1)) // in bytes
+	chosen := choose(all, room)
+	if len(chosen) == 0 {
+		all = sentences(all, terms)
+		chosen = choose(all, room)
+	}
+	return c.write(all, chosen, c.quote)
+}
+
+// choose returns the indexes of the units with the highest scores above 0 that fit into a number
+// of bytes together, each with a gap.
+func choose(all []unit, room int64) []int {
 	var chosen []int
 	for _, i := range byScore(all) {
 		if all[i].score == 0 {
@@ -39,7 +51,26 @@ func Excerpt(s Origin, text string, terms []string, limit token.Count, count fun
 			room -= n
 		}
 	}
-	return c.write(all, chosen, c.quote)
+	return chosen
+}
+
+// sentences splits the passages that have a term into sentences. A sentence without a term gets the
+// score 0.
+func sentences(passages []unit, terms []string) []unit {
+	var all []unit
+	for _, p := range passages {
+		if p.score == 0 {
+			all = append(all, p)
+			continue
+		}
+		for _, u := range units(p.text, terms) {
+			if u.score < pointsTerm {
+				u.score = 0
+			}
+			all = append(all, u)
+		}
+	}
+	return all
 }
 
 // gap is the line between two passages that do not follow each other in the text.
@@ -95,7 +126,7 @@ func passageEnd(text string) int {
 		if end > 0 && text[end] == '#' {
 			return end // a title belongs to the passage after it
 		}
-		n := strings.Index(text[end:], "\n\n")
+		n := strings.Index(text[end:min(len(text), end+longPassage+2)], "\n\n") // a later one is beyond any passage
 		next := len(text)
 		if n >= 0 {
 			next = end + n + 2

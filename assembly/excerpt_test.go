@@ -47,8 +47,26 @@ func TestExcerpt(t *testing.T) {
 	if !strings.HasPrefix(none, "## Section 0") || !strings.Contains(none, "recall by id") || wordCount(none) > 150 {
 		t.Errorf("without a hit there are not beginning and end:\n%s", none)
 	}
+	long := strings.Repeat("Labels are printed on Mondays.\n\n", 90) + strings.Repeat("Parcels leave at noon. ", 30) +
+		"Nobody may go there without a lead. There are ninety trucks. " + strings.Repeat("Parcels come at nine. ", 30) + "\n\n" + strings.Repeat("Nobody works on Sundays.\n\n", 90)
+	if part, want := Excerpt(s, long, []string{"ninety"}, 30, wordCount), gap+"There are ninety trucks. \n"; !strings.HasPrefix(part, want) || wordCount(part) > 30 {
+		t.Errorf("the sentence of a passage that is too long is not in the excerpt:\n%s", part)
+	}
 	if whole := Excerpt(s, "short", nil, 5, wordCount); whole != "short" {
 		t.Errorf("a text that fits is %q", whole)
+	}
+}
+
+// A text without empty lines is split in linear time: quadratic time would be many minutes.
+func TestPassagesOfAText(t *testing.T) {
+	size := 0
+	for _, p := range passages(strings.Repeat("a line of a log\n", 2_000_000), nil) {
+		if size += len(p.text); len(p.text) > longPassage {
+			t.Fatalf("a passage has %d bytes", len(p.text))
+		}
+	}
+	if size != 32_000_000 {
+		t.Errorf("the passages have %d bytes", size)
 	}
 }
 

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -85,10 +86,9 @@ func (s *Contract) conflicts(decision string) []Conflict {
 	}
 	var conflicts []Conflict
 	for _, l := range [...]List{InheritedDecisions, TrackedDecisions} {
-		for _, old := range s.session.list(l).all() {
-			oldStem, oldValue, ok := stemOf(old)
-			if ok && oldStem == stem && oldValue != value {
-				conflicts = append(conflicts, Conflict{Decision: old, List: l, Stem: oldStem, Value: oldValue})
+		for _, old := range s.session.list(l).decisions(stem) {
+			if _, oldValue, _ := stemOf(old); oldValue != value {
+				conflicts = append(conflicts, Conflict{Decision: old, List: l, Stem: stem, Value: oldValue})
 			}
 		}
 	}
@@ -104,6 +104,9 @@ func (s *Contract) AddDecision(decision string, r Resolution) ([]string, error) 
 
 func (d *draft) decide(decision string, r Resolution) {
 	d.check("decision", decision)
+	if !slices.Contains([]Resolution{Refuse, Override, Defer, Comply}, r) {
+		d.fail(&TextError{What: "resolution", Text: string(r), Reason: "is not override, defer or comply"})
+	}
 	if d.has(TrackedDecisions, decision) || d.has(InheritedDecisions, decision) {
 		return
 	}
@@ -122,9 +125,6 @@ func (d *draft) decide(decision string, r Resolution) {
 				d.remove(c.List, c.Decision)
 				d.add(overriddenDecisions, "decision", c.Decision)
 			}
-		default:
-			d.fail(&TextError{What: "resolution", Text: string(r), Reason: "is not override, defer or comply"})
-			return
 		}
 	}
 	d.add(TrackedDecisions, "decision", decision)

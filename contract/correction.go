@@ -68,16 +68,17 @@ func LookUpCorrection(text string) Correction {
 func (s *Contract) Corrections() []Correction {
 	var active []Correction
 	for _, l := range [...]List{ActiveCorrections, sessionCorrections} {
-		for _, name := range s.Texts(l) {
-			active = append(active, LookUpCorrection(name))
+		for _, item := range s.Texts(l) {
+			active = append(active, LookUpCorrection(item))
 		}
 	}
 	return active
 }
 
 // AddCorrection adds the correction that [LookUpCorrection] returns for text, and marks the
-// blocks that record it. Those can no longer be evicted. If one of them is evicted, the error
-// is a [*PinError].
+// blocks that record it. The contract has a standard correction by its name and any other by its
+// meaning, which are the words of the user. The blocks can no longer be evicted. If one of them is
+// evicted, the error is a [*PinError].
 func (s *Contract) AddCorrection(text string, blocks ...string) ([]string, error) {
 	for _, id := range blocks {
 		if err := s.checkPin(id); err != nil {
@@ -85,9 +86,13 @@ func (s *Contract) AddCorrection(text string, blocks ...string) ([]string, error
 		}
 	}
 	return s.edit(func(d *draft) {
-		name := slug(text)
-		if !d.has(ActiveCorrections, name) {
-			d.add(sessionCorrections, "correction", name)
+		c := LookUpCorrection(text)
+		item := c.Name
+		if c.Category == "" && item != "" {
+			item = c.Meaning
+		}
+		if !d.has(ActiveCorrections, item) {
+			d.add(sessionCorrections, "correction", item)
 		}
 		for _, id := range blocks {
 			d.add(CorrectionBlocks, "block", id)

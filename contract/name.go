@@ -53,7 +53,8 @@ func sourceName(text string) (string, error) {
 func taken(word string) bool {
 	switch word {
 	case "source", "claim", "decision", "cite", "verify", "measure", "fit", // words of the session pack
-		"combine", "today", "comparison", "disclose", "summarize":
+		"combine", "today", "comparison", "disclose", "summarize",
+		"retained-count", "paged-count", "evicted-count": // numbers of the guards
 		return true
 	}
 	return limn.Reserved(word) || ours(word)

@@ -21,6 +21,7 @@ type session struct {
 	sources []Source             // in the order of their names' first use
 	places  map[string]int       // index of each source by its name
 	closed  bool
+	changes []change // of the lists, since the last edit began
 }
 
 func (s *session) clone() session {
@@ -28,7 +29,7 @@ func (s *session) clone() session {
 	for i := range c.lists {
 		c.lists[i] = c.lists[i].clone()
 	}
-	c.sources, c.places = slices.Clone(s.sources), maps.Clone(s.places)
+	c.sources, c.places, c.changes = slices.Clone(s.sources), maps.Clone(s.places), nil
 	return c
 }
 
@@ -44,7 +45,8 @@ func (s *session) number(name string) int64 {
 	return n
 }
 
-// Texts returns the items of a list, in order.
+// Texts returns the items of a list, in order. It returns nil for a list that never had an item,
+// and an empty slice, not nil, for a list from which all items were removed.
 func (s *Contract) Texts(l List) []string {
 	if i := l.index(); i >= 0 {
 		return s.session.lists[i].all()
@@ -71,8 +73,8 @@ func (s *Contract) WindowTokens() (tokens, limit int64) {
 // Summary returns the id of the summary in the window, and the number of blocks at the
 // beginning of the session that it covers. Both are zero if there is no summary.
 func (s *Contract) Summary() (id string, blocks int64) {
-	if id = s.session.value(summaryName); id == noSummary {
-		id = ""
+	if id = s.session.value(summaryName); id == noSummary || id == "" {
+		return "", 0
 	}
 	return id, s.session.number(summaryBlocks)
 }
@@ -129,15 +131,18 @@ func (s *Contract) declareList(st *statement) *SyntaxError {
 }
 
 func (s *Contract) changeList(st *statement) *SyntaxError {
-	t := s.session.list(List(st.name))
+	t, at := s.session.list(List(st.name)), -1
 	switch {
 	case t == nil:
 		return fault(st.column, "declare it: remember a list called "+st.name, "no line before declares %s", st.name)
 	case st.verb == verbAdd:
 		t.add(st.text)
-	case !t.remove(st.text):
-		return fault(st.column, "", "%q is not in %s", st.text, st.name)
+	default:
+		if at = t.remove(st.text); at < 0 {
+			return fault(st.column, "", "%q is not in %s", st.text, st.name)
+		}
 	}
+	s.session.changes = append(s.session.changes, change{t, st.text, at})
 	return nil
 }
 
@@ -171,7 +176,7 @@ func (s *scalar) refuses(value string) string {
 	return ""
 }
 
-// oneOf joins words for a sentence: "a, b or c".
+// oneOf joins words for a sentence: "a, b and c".
 func oneOf(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " and " + words[last]

@@ -238,6 +238,11 @@ func TestWriterErrors(t *testing.T) {
 			"an unknown resolution", func() ([]string, error) { return s.AddDecision("use-version-0.10", "win") },
 			`resolution "win" is not override, defer or comply`,
 		},
+		{
+			"an unknown resolution without a conflict", func() ([]string, error) { return s.AddDecision("anything", "win") },
+			`resolution "win" is not override, defer or comply`,
+		},
+		{"an unknown list of the gate", func() ([]string, error) { return s.Gate("m_1", PinnedBlocks) }, `list "pinned-blocks" is not a list of the gate`},
 		{"an empty decision", func() ([]string, error) { return s.AddDecision("", Refuse) }, `decision "" is empty`},
 		{
 			"a question with a line break", func() ([]string, error) { return s.AddQuestion("a\u2028b") },
@@ -416,6 +421,14 @@ func TestCorrections(t *testing.T) {
 		t.Errorf("a correction without a name (-want +got):\n%s", diff)
 	}
 	s := new(Contract)
+	for _, text := range []string{"Never use C++ here", "Never use C# here", "don't touch \"a_b.go\"", "never use C# here\n", "Never use C# here"} {
+		must(t)(s.AddCorrection(text))
+	}
+	words := []string{"Never use C++ here", "Never use C# here", "don't touch 'a_b.go'", "never use C# here"}
+	if diff := cmp.Diff(words, s.Texts(sessionCorrections)); diff != "" {
+		t.Errorf("corrections in the user's words (-want +got):\n%s", diff)
+	}
+	s = new(Contract)
 	must(t)(s.AddCorrection(sourcesFirst))
 	if !s.Effects().SourcesFirst || s.Corrections()[0].Category != "verification" {
 		t.Errorf("effects %+v, corrections %+v, want sources first", s.Effects(), s.Corrections())
@@ -431,6 +444,7 @@ func TestNames(t *testing.T) {
 		"from":             "source-from",
 		"Source":           "source-source",
 		"open questions":   "source-open-questions",
+		"Retained count":   "source-retained-count",
 		"42":               "source-42",
 		"2026-05-17":       "source-2026-05-17",
 		"9999-99-99":       "source-9999-99-99",
@@ -1114,5 +1128,75 @@ func BenchmarkRun(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A source cannot have the name of a number of the guards, and no summary covers no block.
+func TestSourcesBesideGuards(t *testing.T) {
+	s := new(Contract)
+	write := must(t)
+	for _, name := range []string{"Retained count", "paged-count", "evicted count"} {
+		write(s.AddSource(name, "12"))
+	}
+	write(s.Guard())
+	write(s.Summarize("", 5))
+	if id, blocks := s.Summary(); id != "" || blocks != 0 {
+		t.Errorf("summary %q of %d blocks", id, blocks)
+	}
+}
+
+// Many decisions are added, and inherited, in linear time: quadratic time would be minutes.
+func TestManyDecisions(t *testing.T) {
+	const n = 30_000
+	s, child := new(Contract), new(Contract)
+	write := must(t)
+	for i := range n {
+		write(s.AddDecision(fmt.Sprintf("use-part%d-x", i), Refuse))
+	}
+	if _, err := s.AddDecision("use-part7-y", Refuse); err == nil {
+		t.Error("a decision that contradicts another is added")
+	}
+	write(child.Inherit(s))
+	if got := child.Texts(InheritedDecisions); len(got) != n {
+		t.Errorf("%d decisions are inherited, want %d", len(got), n)
+	}
+}
+
+// An edit that fails leaves the lists as they were, also for the edits after it.
+func TestFailedEditsChangeNoList(t *testing.T) {
+	s := new(Contract)
+	write := must(t)
+	for _, d := range []string{"pin-go-1", "pin-go-2", "pin-go-1", "pin-py-3"} {
+		write(s.AddDecision(d, Override))
+	}
+	want := []string{"pin-go-1", "pin-py-3"}
+	_, err := s.edit(func(d *draft) {
+		d.remove(TrackedDecisions, "pin-go-1")
+		d.add(TrackedDecisions, "decision", "pin-go-3")
+		d.add(TrackedDecisions, "decision", "pin-py-4")
+		d.remove(TrackedDecisions, "pin-go-3")
+		d.add(OpenQuestions, "question", "why?")
+		d.remove(OpenQuestions, "who?")
+	})
+	if err == nil {
+		t.Fatal("the edit succeeds")
+	}
+	if diff := cmp.Diff(want, s.Texts(TrackedDecisions)); diff != "" || s.Texts(OpenQuestions) != nil {
+		t.Errorf("decisions (-want +got):\n%s\nquestions: %v", diff, s.Texts(OpenQuestions))
+	}
+	for decision, want := range map[string][]Conflict{
+		"pin-go-4": {{"pin-go-1", TrackedDecisions, "go", "1"}},
+		"pin-py-5": {{"pin-py-3", TrackedDecisions, "py", "3"}},
+	} {
+		if diff := cmp.Diff(want, s.conflicts(decision)); diff != "" {
+			t.Errorf("conflicts of %s (-want +got):\n%s", decision, diff)
+		}
+	}
+	if lines := write(s.AddDecision("pin-go-1", Refuse)); len(lines) > 0 {
+		t.Errorf("a decision that is tracked is added again: %q", lines)
+	}
+	write(s.AddDecision("pin-go-4", Override))
+	if diff := cmp.Diff([]string{"pin-py-3", "pin-go-4"}, s.Texts(TrackedDecisions)); diff != "" {
+		t.Errorf("decisions after an override (-want +got):\n%s", diff)
 	}
 }

@@ -56,6 +56,7 @@ func Replay(lines iter.Seq[string]) (*Contract, error) {
 			return nil, err
 		}
 	}
+	s.session.changes = nil
 	return s, nil
 }
 

@@ -2,6 +2,8 @@ package contract
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,17 +17,23 @@ type draft struct {
 	err   error // the first one
 }
 
-// edit writes statements that are not about blocks. Either all take effect or none.
+// edit writes statements that are not about blocks. Either all take effect or none. The draft shares
+// its lists with s, because copying a long list for each item would take quadratic time.
 func (s *Contract) edit(write func(d *draft)) ([]string, error) {
 	if s.Closed() {
 		return nil, ErrClosed
 	}
 	d := &draft{state: *s}
-	d.state.session = s.session.clone()
+	d.state.session.sources, d.state.session.places = slices.Clone(s.session.sources), maps.Clone(s.session.places)
+	d.state.session.changes = nil
 	write(d)
 	if d.err != nil {
+		for _, c := range slices.Backward(d.state.session.changes) {
+			c.undo()
+		}
 		return nil, d.err
 	}
+	d.state.session.changes = nil
 	*s = d.state
 	return d.lines, nil
 }
@@ -275,6 +283,9 @@ func (s *Contract) Budget(tokens, limit token.Count) ([]string, error) {
 // session that it covers. An empty id means no summary. If nothing changed, it returns no
 // statement.
 func (s *Contract) Summarize(id string, blocks int) ([]string, error) {
+	if id == "" {
+		blocks = 0
+	}
 	if was, covers := s.Summary(); was == id && covers == int64(blocks) {
 		return nil, nil
 	}
@@ -288,10 +299,15 @@ func (s *Contract) Summarize(id string, blocks int) ([]string, error) {
 	})
 }
 
-// Gate moves the id of a context or a memory to one of the three lists of the gate.
+// Gate moves the id of a context or a memory to one of the three lists of the gate. For any other
+// list, the error is a [*TextError].
 func (s *Contract) Gate(id string, to List) ([]string, error) {
 	return s.edit(func(d *draft) {
-		for _, l := range [...]List{GateCommitted, GateHeld, GateRejected} {
+		lists := []List{GateCommitted, GateHeld, GateRejected}
+		if !slices.Contains(lists, to) {
+			d.fail(&TextError{What: "list", Text: string(to), Reason: "is not a list of the gate"})
+		}
+		for _, l := range lists {
 			switch {
 			case l == to:
 				d.add(l, "id", id)

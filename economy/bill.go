@@ -59,9 +59,11 @@ func (c Cause) By() string {
 }
 
 // A Break is a call that read over 1,024 tokens less from the cache than the call whose prompt it
-// continues had left there. Of these tokens, Lost were in the prompt again, and Gone were not. The
-// call whose prompt it continues need not be the previous one: see [Invoice.After]. Idle is the
-// time since that call began, or since it ended if its beginning is not recorded.
+// continues had left there, and did not read its whole prompt. Of these tokens, at most Lost were in
+// the prompt again, and at least Gone were not: providers do not report how much of the prompt is
+// new, so new text counts as lost. The call whose prompt it continues need not be the previous one:
+// see [Invoice.After]. Idle is the time since that call began, or since it ended if its beginning is
+// not recorded.
 type Break struct {
 	Call  int           `json:"call"`        // index of the call, from 0
 	Cause Cause         `json:"cause"`       // why the call read less
@@ -69,8 +71,8 @@ type Break struct {
 	At    time.Time     `json:"at,omitzero"` // when the call began, if that is recorded
 	Idle  time.Duration `json:"idle"`        // since the call before began, in nanoseconds; 0 if that is not recorded
 	Model string        `json:"model"`       // model of the call
-	Lost  token.Count   `json:"lost"`        // cached tokens that were in the prompt again but not read from the cache
-	Gone  token.Count   `json:"gone"`        // cached tokens that were not in the prompt again
+	Lost  token.Count   `json:"lost"`        // upper limit of the cached tokens that were in the prompt again but not read from the cache
+	Gone  token.Count   `json:"gone"`        // lower limit of the cached tokens that were not in the prompt again
 	Extra Money         `json:"extra"`       // cost of Lost above reading it; 0 without known prices
 }
 
@@ -83,7 +85,7 @@ type Bill struct {
 	Uncached Money      `json:"uncached"` // cost of the same calls without a cache
 	Unpriced int        `json:"unpriced"` // calls without known prices
 	Missing  []string   `json:"missing"`  // their models
-	Breaks   []Break    `json:"breaks"`   // calls that could have read more than they did, in their order
+	Breaks   []Break    `json:"breaks"`   // calls that may have read less than they could, in their order
 	Causes   []CauseSum `json:"causes"`   // cost of the misses by cause, the most expensive first
 	Days     []DaySum   `json:"days"`     // sums by day, the earliest first; calls without a time are in none
 }
@@ -148,6 +150,9 @@ func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
 		return Break{}, false
 	}
 	lost := min(missed, c.Prompt()-c.Read)
+	if lost == 0 { // the whole prompt was read
+		return Break{}, false
+	}
 	b := Break{Call: i, At: c.Begun, Model: c.Model, Lost: lost, Gone: missed - lost}
 	if last := cmp.Or(before.Begun, before.Ended); !last.IsZero() && !c.Begun.IsZero() {
 		b.Idle = max(c.Begun.Sub(last), 0)
@@ -209,7 +214,7 @@ type DaySum struct {
 	Calls  int    `json:"calls"`  // calls answered on that day
 	Spend  Spend  `json:"spend"`  // of these calls
 	Total  Money  `json:"total"`  // of the calls with known prices
-	Breaks int    `json:"breaks"` // calls that could have read more from the cache
+	Breaks int    `json:"breaks"` // calls that may have read less from the cache than they could
 	Extra  Money  `json:"extra"`  // cost of the breaks above the price of cache reads
 }
 
@@ -234,6 +239,6 @@ type CauseSum struct {
 	Cause  Cause       `json:"cause"`  // cause of the cache misses
 	By     string      `json:"by"`     // author of the cause: client, carrel, time or unknown
 	Breaks int         `json:"breaks"` // calls that read less for this cause
-	Lost   token.Count `json:"lost"`   // cached tokens that were sent again but not read from the cache
+	Lost   token.Count `json:"lost"`   // upper limit of the cached tokens that were sent again but not read from the cache
 	Extra  Money       `json:"extra"`  // cost of Lost above reading it
 }

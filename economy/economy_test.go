@@ -34,6 +34,10 @@ func TestFind(t *testing.T) {
 		{"claude-opus-4-5@20251101", "claude-opus-4-5"},
 		{"anthropic/claude-opus-4.5", "claude-opus-4-5"},
 		{"claude-opus-4-6[1m]", "claude-opus-4-6"},
+		{"us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"},
+		{"anthropic.claude-opus-4-6-v1", "claude-opus-4-6"},
+		{"global.anthropic.claude-opus-4-6-v1[1m]", "claude-opus-4-6"},
+		{"claude-sonnet-4-5-v2@20250929", "claude-sonnet-4-5"},
 		{"claude-opus-4-20250514", "claude-opus-4"},
 		{"claude-opus-4-7", "claude-*"}, // no row has its price
 		{"claude-fable-5-1", "claude-fable-5-1"},
@@ -361,6 +365,7 @@ func TestBill(t *testing.T) {
 		{Begun: at(11), Ended: at(11), Model: opus, After: 3, Frame: digest.Of([]byte("a")), Spend: Spend{Uncached: 12_000, Output: 100}},
 		{Begun: at(12), Ended: at(12), Model: "claude-sonnet-4-5", After: 2, Spend: Spend{Write5m: 40_000, Output: 100}},
 		{Begun: at(12), Ended: at(12), Model: "gemini-3-pro", After: 5, Spend: Spend{Uncached: 40_000, Output: 100}},
+		{Begun: at(13), Ended: at(13), Model: opus, After: 2, Edited: true, Spend: Spend{Read: 20_000, Output: 100}}, // all of its prompt was read
 	}
 	b := Published().Bill(calls)
 	type brk struct {
@@ -382,7 +387,7 @@ func TestBill(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the breaks are %v, want %v", got, want)
 	}
-	if b.Unpriced != 1 || fmt.Sprint(b.Missing) != "[gemini-3-pro]" || b.Spend.Output != 700 || b.Total != b.Charge.Total() {
+	if b.Unpriced != 1 || fmt.Sprint(b.Missing) != "[gemini-3-pro]" || b.Spend.Output != 800 || b.Total != b.Charge.Total() {
 		t.Errorf("the bill is %+v, want one call without a price and the tokens of all", b)
 	}
 	if sums := b.Causes; len(sums) != 4 || sums[0].Cause != CauseExpired || sums[3].Cause != CauseCompact {

@@ -74,7 +74,8 @@ func (r *Rules) write(long bool) ratio.Ratio {
 type Table struct{ rows []Tariff }
 
 // Find returns a copy of the first row that matches a model, by the name of its provider or a
-// gateway, as [token.ForModel] accepts it. A row matches a model with its name, alone or followed
+// gateway, as [token.ForModel] accepts it. Versions that gateways add to the names of Claude, such
+// as -v1:0, do not count. A row matches a model with its name, alone or followed
 // by -latest or a date, or, if the row ends with a star, a model whose name begins so. Points count
 // as hyphens. The result is false if no row matches.
 func (t *Table) Find(model string) (*Tariff, bool) {
@@ -102,11 +103,18 @@ func (t *Table) With(rows ...Tariff) (*Table, error) {
 }
 
 // plain returns the name of a model in the form in which rows are compared: without the
-// prefixes of gateways and without the suffix [1m] of models with a longer window, and with
-// hyphens in place of dots.
+// prefixes of gateways and their versions of Claude, without the suffix [1m] of models with a
+// longer window, and with hyphens in place of dots.
 func plain(model string) string {
-	return strings.ReplaceAll(strings.TrimSuffix(token.BareName(model), "[1m]"), ".", "-")
+	name := strings.TrimSuffix(token.BareName(model), "[1m]")
+	if strings.HasPrefix(name, "claude-") {
+		name = gatewayVersion.Get().ReplaceAllString(name, "$1")
+	}
+	return strings.ReplaceAll(name, ".", "-")
 }
+
+// gatewayVersion matches the version at the end of a name or before the date behind an @.
+var gatewayVersion = lazy.Regexp(`-v[0-9]+(?::[0-9]+)?(@[0-9]+)?$`)
 
 // fits reports whether the name of a row matches a plain model name: as a prefix if the row
 // ends with a star, otherwise as a whole or with -latest or a date after it.

@@ -77,6 +77,9 @@ func merge(to *Source, s Source) {
 	}
 }
 
+// unreached is the beginning of the boundary for a thing that was unavailable.
+const unreached = "Do not count on reaching: "
+
 // boundaries fills the section of claims that must not be made: the boundaries
 // of the input, then those that follow from the other sections.
 func (b *builder) boundaries() {
@@ -103,7 +106,7 @@ func (b *builder) boundaries() {
 		bound("Do not claim to have read what section 4 has as referenced.", "It was only linked or mentioned.")
 	}
 	for _, s := range append(b.gone, once(b.in.Unavailable)...) {
-		bound("Do not count on reaching: "+s, "It was unavailable in this session.")
+		bound(unreached+s, "It was unavailable in this session.")
 	}
 	if len(b.p.Questions) > 0 {
 		bound("Do not treat as settled what section 7 asks.", "It is open.")

@@ -1,12 +1,15 @@
 package handoff
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/contract"
 )
 
 // The packet of an empty input says that everything is unknown.
@@ -339,5 +342,23 @@ func TestBuildLeavesItsInput(t *testing.T) {
 	Build(in)
 	if !slices.Equal(sources, in.Sources) || !slices.Equal(done, in.Done) {
 		t.Errorf("the input is now %+v", in)
+	}
+}
+
+// A packet with many sources that could not be read is checked, and with many decisions accepted, in
+// linear time: quadratic time would be minutes.
+func TestManyEntries(t *testing.T) {
+	const n = 30_000
+	in := new(Input)
+	for i := range n {
+		in.Sources = append(in.Sources, Source{Source: fmt.Sprintf("a/file%d", i), State: Unavailable})
+		in.Decisions = append(in.Decisions, Decision{Text: fmt.Sprintf("use-part%d-x", i), Basis: "the user said so"})
+	}
+	p := Build(in)
+	if found := Check(p, nil); len(found) > 0 {
+		t.Errorf("%d findings, the first is %v", len(found), found[0])
+	}
+	if got := len(p.Contract().Texts(contract.TrackedDecisions)); got != n {
+		t.Errorf("%d decisions are accepted, want %d", got, n)
 	}
 }

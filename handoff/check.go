@@ -1,6 +1,9 @@
 package handoff
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Check checks p against the rules of honesty and returns the violations, by
 // rule and then in the order of the packet. If e is nil, Check only compares the
@@ -13,10 +16,16 @@ func Check(p *Packet, e *Evidence) []Finding {
 		questions:   setOf(p.Questions, ofQuestion),
 		remaining:   setOf(p.Remaining, ofText),
 		corrections: setOf(p.Corrections, ofCorrection),
+		unreached:   make(set),
 	}
+	var all strings.Builder
 	for _, b := range p.Boundaries {
-		c.boundaries += plain(b.Boundary) + "\n" + plain(b.Reason) + "\n"
+		if name, ok := strings.CutPrefix(b.Boundary, unreached); ok {
+			c.unreached.add(name)
+		}
+		all.WriteString(plain(b.Boundary) + "\n" + plain(b.Reason) + "\n")
 	}
+	c.boundaries = all.String()
 	c.read()
 	c.decided()
 	c.done()
@@ -50,6 +59,7 @@ type checker struct {
 
 	inferred, questions, remaining, corrections set
 
+	unreached  set    // names in boundaries that begin with the text unreached
 	boundaries string // texts of all boundaries, folded, one per line
 }
 
@@ -62,7 +72,9 @@ func (c *checker) warn(r HonestyRule, s Section, entry, text string) {
 }
 
 // hasBoundary reports whether a boundary of the packet contains a name.
-func (c *checker) hasBoundary(name string) bool { return names(c.boundaries, key(name)) }
+func (c *checker) hasBoundary(name string) bool {
+	return c.unreached.has(name) || names(c.boundaries, key(name))
+}
 
 func (c *checker) read() {
 	for _, s := range c.p.Sources {

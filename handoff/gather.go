@@ -3,6 +3,7 @@ package handoff
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -25,10 +26,11 @@ const (
 // longer one is cut, and the packet names the command that recalls all of it.
 const mostCorrection = 4000
 
-// sources sets in.Sources: the files that were read, the commands that ran, and the pages that were
-// only mentioned.
+// sources sets in.Sources: the files that were read, the commands whose last run succeeded, and the
+// pages that were only mentioned.
 func (h *History) sources(in *Input) {
 	var list []Source
+	failed := make(map[string]bool) // whether the last run of a command failed
 	for i := range h.Facts {
 		f := &h.Facts[i]
 		s := Source{Source: f.Subject}
@@ -39,9 +41,10 @@ func (h *History) sources(in *Input) {
 				s.State, s.What = Unavailable, "Nothing: it could not be read in "+h.ref(f.Block)
 			}
 		case facts.FactCommand:
-			if f.Status != facts.StatusOK || h.OneOff(h.line(f)) {
+			if f.Status != facts.StatusOK && f.Status != facts.StatusFailed || h.OneOff(h.line(f)) {
 				continue
 			}
+			failed[f.Subject] = f.Status == facts.StatusFailed
 			s.Type, s.State, s.What = "command", Verified, "it ran without an error in "+h.ref(f.Block)
 			if f.Text != "" {
 				s.What += ": " + f.Text
@@ -56,7 +59,9 @@ func (h *History) sources(in *Input) {
 		}
 		list = append(list, s)
 	}
-	list = newest(list, func(s Source) string { return s.Source })
+	fails := func(s Source) bool { return s.Type == "command" && failed[s.Source] }
+	in.Sources = slices.DeleteFunc(in.Sources, fails)
+	list = strongest(slices.DeleteFunc(list, fails))
 	in.Sources = append(in.Sources, last(in, list, mostSources, "sources")...)
 	for _, s := range h.Contract.Sources() {
 		if s.Claim {
@@ -79,6 +84,24 @@ func (h *History) sources(in *Input) {
 			})
 		}
 	}
+}
+
+// strongest removes duplicates: of the records of the same source it keeps the one with the
+// strongest state, and of several with this state the last one, in its place.
+func strongest(list []Source) []Source {
+	best := make(map[string]int)
+	for i, s := range list {
+		if at, ok := best[s.Source]; !ok || strength(s.State) <= strength(list[at].State) {
+			best[s.Source] = i
+		}
+	}
+	var kept []Source
+	for i, s := range list {
+		if best[s.Source] == i {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // inherited returns a set of texts of h.Base, the packet with which the session began. The function
@@ -244,19 +267,37 @@ func (h *History) corrections(in *Input) {
 	}
 	had := h.inherited(func(b *Packet, add func(string)) {
 		for _, c := range b.Corrections {
-			add(contract.LookUpCorrection(c.Correction).Name)
+			known := contract.LookUpCorrection(c.Correction)
+			add(known.Name) // contracts of earlier releases have names only
+			add(known.Meaning)
 		}
 	})
 	for _, c := range h.Contract.Corrections() {
-		if had[c.Name] {
-			continue
+		switch {
+		case had[c.Meaning]:
+		case c.Category == "":
+			in.Corrections = append(in.Corrections, Correction{Correction: c.Meaning})
+		default:
+			in.Corrections = append(in.Corrections, Correction{Correction: c.Name, Meaning: c.Meaning})
 		}
-		in.Corrections = append(in.Corrections, Correction{Correction: c.Name, Meaning: c.Meaning})
 	}
 }
 
-// work sets in.Done, the completed work, in.Remaining and in.Artifacts.
+// work sets in.Done, the completed work, in.Remaining and in.Artifacts. The newest state of a task
+// replaces the state that h.Base has.
 func (h *History) work(in *Input) {
+	done, open := make(set), make(set)
+	for i := range h.Facts {
+		switch f := &h.Facts[i]; {
+		case f.Kind != facts.FactTodo:
+		case f.Status == facts.StatusCompleted:
+			done.add(f.Subject)
+		default:
+			open.add(f.Subject)
+		}
+	}
+	in.Done = slices.DeleteFunc(in.Done, open.has)
+	in.Remaining = slices.DeleteFunc(in.Remaining, done.has)
 	committed := -1
 	changes := make(map[string][]string)
 	var paths []string

@@ -66,16 +66,40 @@ func (h *History) Input() *Input {
 	return in
 }
 
-// inherit copies the entries of h.Base, the packet with which the session began, to the input in.
+// inherit copies the entries of h.Base, the packet with which the session began, to the input in. It
+// leaves out decisions and questions that the contract of the session inherited and removed since:
+// another decision replaced them, or they were answered.
 func (h *History) inherit(in *Input) {
 	b := h.Base
 	in.Goal, in.State, in.Intent, in.Permalink = b.Goal, b.State, b.Intent, b.Permalink
 	in.Sources, in.Inferred = slices.Clone(b.Sources), slices.Clone(b.Inferred)
-	in.Decisions, in.Questions = slices.Clone(b.Decisions), slices.Clone(b.Questions)
+	given := b.Contract()
+	replaced := h.removed(given.Texts(contract.TrackedDecisions), contract.InheritedDecisions, contract.TrackedDecisions)
+	in.Decisions = slices.DeleteFunc(slices.Clone(b.Decisions), func(d Decision) bool { return replaced[contract.Clean(d.Text)] })
+	answered := h.removed(given.Texts(contract.OpenQuestions), contract.UnresolvedQuestions, contract.OpenQuestions)
+	in.Questions = slices.DeleteFunc(slices.Clone(b.Questions), func(q Question) bool { return answered[contract.Clean(q.Question)] })
 	in.Corrections, in.Context = slices.Clone(b.Corrections), slices.Clone(b.Context)
 	in.Done, in.Remaining = slices.Clone(b.Done), slices.Clone(b.Remaining)
 	in.Boundaries, in.Artifacts = slices.Clone(b.Boundaries), slices.Clone(b.Artifacts)
 	in.Next, in.Notes = b.Next, b.Notes
+}
+
+// removed returns the set of those given texts that are neither in the list named inherited nor in
+// the list named own of the contract. The set is empty if the list named inherited never had an
+// item, because the contract then did not begin with the packet.
+func (h *History) removed(given []string, inherited, own contract.List) map[string]bool {
+	now := h.Contract.Texts(inherited)
+	if now == nil {
+		return nil
+	}
+	gone := make(map[string]bool)
+	for _, t := range given {
+		gone[t] = true
+	}
+	for _, t := range slices.Concat(now, h.Contract.Texts(own)) {
+		gone[t] = false
+	}
+	return gone
 }
 
 // aim sets in.Goal, in.State, in.Next and in.Intent. The intent comes from the user's last request.
@@ -154,7 +178,8 @@ func newest[T any](list []T, key func(T) string) []T {
 }
 
 // Evidence returns the evidence for [Check]: the entries of the input in, and the reasoning of the
-// session's models.
+// session's models. Reasoning that a message also says in its visible text is not hidden, and Check
+// permits it.
 func (h *History) Evidence(in *Input) *Evidence {
 	ev := &Evidence{
 		Sources: in.Sources, Decisions: in.Decisions, Done: in.Done, Remaining: in.Remaining, Artifacts: in.Artifacts,
@@ -162,6 +187,7 @@ func (h *History) Evidence(in *Input) *Evidence {
 		Corrections: texts(in.Corrections, ofCorrection), Out: texts(in.Out, func(o Out) string { return o.ID }),
 	}
 	for i := range h.Messages {
+		ev.said = append(ev.said, h.Messages[i].Text())
 		for _, part := range h.Messages[i].Parts {
 			if t, ok := part.(transcript.Thinking); ok {
 				ev.Reasoning = append(ev.Reasoning, t.Text)

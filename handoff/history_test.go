@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/facts"
@@ -141,6 +142,138 @@ func TestCorrectionsSayWhereTheyAre(t *testing.T) {
 		h.Known[2].Earlier = earlier
 		if c := h.Input().Corrections; len(c) != 1 || c[0].Meaning != want {
 			t.Errorf("taken out %v: got %+v, want %q", earlier, c, want)
+		}
+	}
+}
+
+// A source has its strongest state, whatever came after, and a command counts only if its last run
+// succeeded, also in the packet with which the session began.
+func TestSourcesOfAHistory(t *testing.T) {
+	read := func(block int, status facts.FactStatus) facts.Fact {
+		return facts.Fact{Kind: facts.FactRead, Block: block, Subject: "a.go", Status: status}
+	}
+	run := func(block int, status facts.FactStatus) facts.Fact {
+		return facts.Fact{Kind: facts.FactCommand, Block: block, Subject: "go test", Status: status}
+	}
+	scanned := handoff.Source{Source: "a.go", Type: "file", State: handoff.Scanned, What: "read in block bbbbbbbb"}
+	passed := handoff.Source{Source: "go test", Type: "command", State: handoff.Verified, What: "it ran without an error in block bbbbbbbb"}
+	for _, tt := range []struct {
+		name  string
+		base  []handoff.Source
+		facts []facts.Fact
+		want  []handoff.Source
+	}{
+		{"read, then not", nil, []facts.Fact{read(1, ""), read(3, facts.StatusFailed)}, []handoff.Source{scanned}},
+		{"not read, then read", nil, []facts.Fact{read(0, facts.StatusFailed), read(1, "")}, []handoff.Source{scanned}},
+		{"passed, then failed", nil, []facts.Fact{run(1, facts.StatusOK), run(3, facts.StatusFailed)}, nil},
+		{"failed, then passed", nil, []facts.Fact{run(0, facts.StatusFailed), run(1, facts.StatusOK)}, []handoff.Source{passed}},
+		{"passed before the session", []handoff.Source{passed, scanned}, []facts.Fact{run(3, facts.StatusFailed)}, []handoff.Source{scanned}},
+	} {
+		h := history()
+		h.Base, h.Facts = &handoff.Packet{Sources: tt.base}, tt.facts
+		if d := cmp.Diff(tt.want, h.Input().Sources, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%s: -want +got\n%s", tt.name, d)
+		}
+	}
+}
+
+// Corrections of a contract come into the packet, and from there into the contract of the next
+// session, as they are worded. Contracts of earlier releases have a correction of a packet by a
+// name; it is not listed twice.
+func TestCorrectionsKeepTheirWords(t *testing.T) {
+	said := []string{"Never use C++ here", "Never use C# here", "answer-first"}
+	c := new(contract.Contract)
+	for _, text := range said {
+		if _, err := c.AddCorrection(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := &handoff.History{Session: "s1", Contract: c}
+	for i, contracts := range []func() (*contract.Contract, error){
+		func() (*contract.Contract, error) { return h.Base.Contract(), nil },
+		func() (*contract.Contract, error) {
+			return contract.Replay(contract.Lines("remember a list called active-corrections\nadd \"never-use-c-here\" to active-corrections\n"))
+		},
+		func() (*contract.Contract, error) { return c, nil },
+	} {
+		in := h.Input()
+		h.Base = handoff.Build(in)
+		var got []string
+		for _, x := range h.Base.Corrections {
+			got = append(got, x.Correction)
+		}
+		if d := cmp.Diff(said, got); d != "" {
+			t.Errorf("packet %d: -want +got\n%s", i, d)
+		}
+		if found := handoff.Check(h.Base, h.Evidence(in)); len(found) > 0 {
+			t.Errorf("packet %d: findings %v", i, found)
+		}
+		var err error
+		if h.Contract, err = contracts(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Decisions that were replaced, questions that were answered, and tasks that were finished or
+// opened again since the session began are in the next packet as they are now.
+func TestAPacketHasTheNewStateOfItsBase(t *testing.T) {
+	base := handoff.Build(&handoff.Input{
+		Decisions: []handoff.Decision{{Text: "use-db-postgres", Basis: "the user said so"}, {Text: "pin-go-1.26", Basis: "the user said so"}},
+		Questions: []handoff.Question{{Question: "Who owns the ledger?"}},
+		Done:      []string{"Write the tests"},
+		Remaining: []string{"Write the migration", "Write the guide"},
+	})
+	c := new(contract.Contract)
+	_, err := c.Inherit(base.Contract())
+	if err == nil {
+		_, err = c.AddDecision("use-db-sqlite", contract.Override)
+	}
+	if err == nil {
+		_, err = c.ResolveQuestion("Who owns the ledger?")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := history()
+	h.Base, h.Contract = base, c
+	h.Facts = []facts.Fact{
+		{Kind: facts.FactTodo, Subject: "write the migration", Status: facts.StatusCompleted},
+		{Kind: facts.FactTodo, Subject: "write the tests", Status: facts.StatusPending},
+	}
+	in := h.Input()
+	p := handoff.Build(in)
+	var decided []string
+	for _, d := range p.Decisions {
+		decided = append(decided, d.Text)
+	}
+	if d := cmp.Diff([]string{"pin-go-1.26", "use-db-sqlite"}, decided); d != "" {
+		t.Errorf("decisions: -want +got\n%s", d)
+	}
+	if len(p.Questions) > 0 {
+		t.Errorf("questions: %v", p.Questions)
+	}
+	if d := cmp.Diff([]string{"write the migration"}, p.Done); d != "" {
+		t.Errorf("done: -want +got\n%s", d)
+	}
+	if d := cmp.Diff([]string{"Write the guide", "write the tests"}, p.Remaining); d != "" {
+		t.Errorf("remaining: -want +got\n%s", d)
+	}
+	if found := handoff.Check(p, h.Evidence(in)); len(found) > 0 {
+		t.Errorf("findings: %v", found)
+	}
+}
+
+// Reasoning that the agent also says aloud is not hidden.
+func TestReasoningThatIsSaidIsNotHidden(t *testing.T) {
+	const thought = "Now let me run the tests again."
+	for said, want := range map[string]int{"Fine.\n" + thought: 0, "Fine.": 1} {
+		h := history()
+		h.Messages[1].Parts = []transcript.Part{transcript.Thinking{Text: thought}, transcript.Text(said)}
+		h.Facts = []facts.Fact{{Kind: facts.FactProgress, Block: 1, Text: thought}}
+		in := h.Input()
+		if found := handoff.Check(handoff.Build(in), h.Evidence(in)); len(found) != want {
+			t.Errorf("said %q: findings %v, want %d", said, found, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package handoff
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A recorder checks a packet against the evidence of the session.
@@ -149,9 +150,13 @@ func (r *recorder) reasoning() {
 			hidden = append(hidden, k)
 		}
 	}
+	said := sync.OnceValue(func() []string { return texts(r.e.said, key) })
+	isSaid := func(k string) bool {
+		return slices.ContainsFunc(said(), func(text string) bool { return strings.Contains(text, k) })
+	}
 	for at := range r.p.places() {
 		text := key(*at.text)
-		if slices.ContainsFunc(hidden, func(k string) bool { return strings.Contains(text, k) }) {
+		if slices.ContainsFunc(hidden, func(k string) bool { return strings.Contains(text, k) && !isSaid(k) }) {
 			r.fail(ruleReasoning, at.section, *at.text, "has hidden reasoning of a model that was recorded; remove that part")
 		}
 	}

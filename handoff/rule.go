@@ -77,4 +77,6 @@ type Evidence struct {
 	Out         []string      // ids of blocks that are out of the window
 	Unavailable []string      // tools and other things that cannot be reached
 	Reasoning   []string      // hidden reasoning of models, without tags, which must not be in the packet
+
+	said []string // visible texts of the session; reasoning that occurs in one of them is not hidden
 }

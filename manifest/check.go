@@ -124,10 +124,10 @@ func (m *Manifest) fields() error {
 
 // check returns an error if a field of the header is not valid.
 func (h *Header) check() error {
-	switch created := h.Created; {
+	switch created := h.Created.UTC(); {
 	case !validID(h.ID):
 		return whole(`id %q is not "m_" and 8 to 64 hexadecimal digits`, text.Clip(h.ID, shownText))
-	case created.Year() < 1970 || created.UTC().Year() > 9999:
+	case created.Year() < 1970 || created.Year() > 9999:
 		return whole("created is in the year %d, want 1970 to 9999", created.Year())
 	case created.Nanosecond()%int(time.Millisecond) != 0:
 		return whole("created is not in whole milliseconds")

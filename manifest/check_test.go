@@ -88,6 +88,7 @@ func TestCheck(t *testing.T) {
 		{"an unknown tier", func(m *Manifest) { m.Header.Tier = "tiny" }, -1, `there is no tier "tiny"`},
 		{"minimal without a review", func(m *Manifest) { m.Header.Tier = tier.Minimal }, -1, "the tier is minimal and no review is asked for"},
 		{"a time in microseconds", func(m *Manifest) { m.Header.Created = m.Header.Created.Add(time.Microsecond) }, -1, "created is not in whole milliseconds"},
+		{"a time before 1970 in UTC", func(m *Manifest) { m.Header.Created = time.Date(1970, 1, 1, 0, 30, 0, 0, time.FixedZone("", 3600)) }, -1, "created is in the year 1969"},
 		{"no time", func(m *Manifest) { m.Header.Created = time.Time{} }, -1, "created is in the year 1, want 1970 to 9999"},
 		{"a negative demand", func(m *Manifest) { m.Header.Demand = -1 }, -1, "demand is -1, want 0 to 2147483647"},
 		{"a negative revision", func(m *Manifest) { m.Header.Revision = -1 }, -1, "revision is -1"},

@@ -1,6 +1,8 @@
 package retrieval
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,5 +44,19 @@ func TestAnalysisJoinsForms(t *testing.T) {
 		if got := len(Analyze(text).stems); got != want {
 			t.Errorf("%q has %d stems, want %d", text, got, want)
 		}
+	}
+}
+
+// A query with many different words is analyzed in linear time: quadratic time would be many minutes.
+func TestManyWords(t *testing.T) {
+	var b strings.Builder
+	for i := range 400_000 {
+		b.WriteString(strconv.Itoa(1_000_000+i) + " ")
+	}
+	if terms, stems := ContentTermsAndStems(b.String()); len(terms) != 400_000 || len(stems) != 400_000 {
+		t.Errorf("%d words and %d stems", len(terms), len(stems))
+	}
+	if terms := contentTerms(b.String()); len(terms) != 400_000 {
+		t.Errorf("%d words of a dialog", len(terms))
 	}
 }

@@ -194,8 +194,10 @@ func Terms(query string) []string {
 // TermsAndStems returns the words of a query in lower case and their stems,
 // one word for each stem.
 func TermsAndStems(query string) (terms, stems []string) {
+	seen := make(map[string]bool)
 	for _, w := range Terms(query) {
-		if s := text.Stem(w); !slices.Contains(stems, s) {
+		if s := text.Stem(w); !seen[s] {
+			seen[s] = true
 			terms, stems = append(terms, w), append(stems, s)
 		}
 	}
@@ -204,14 +206,7 @@ func TermsAndStems(query string) (terms, stems []string) {
 
 // Stems returns the distinct stems of a text's words, in order.
 func Stems(said string) []string {
-	var stems []string
-	seen := make(map[string]bool)
-	for _, w := range Terms(said) {
-		if s := text.Stem(w); !seen[s] {
-			seen[s] = true
-			stems = append(stems, s)
-		}
-	}
+	_, stems := TermsAndStems(said)
 	return stems
 }
 

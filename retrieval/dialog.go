@@ -126,11 +126,13 @@ type term struct{ word, stem string }
 // same stem only the first. If all are function words, it returns them.
 func contentTerms(text string) []term {
 	var all, content []term
+	seen := make(map[string]bool)
 	for _, w := range Terms(text) {
 		t := term{w, stemOfForm(w)}
-		if slices.ContainsFunc(all, func(o term) bool { return o.stem == t.stem }) {
+		if seen[t.stem] {
 			continue
 		}
+		seen[t.stem] = true
 		all = append(all, t)
 		if !functionWords.Get()[t.stem] && !particles.Get()[w] {
 			content = append(content, t)

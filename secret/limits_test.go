@@ -103,6 +103,8 @@ func TestPrivateKeysAtTheirLimits(t *testing.T) {
 		{"with dashes inside", begin + "\nA-B: c\n\n" + body(40) + "\n" + end, len(begin) + 50 + len(end)},
 		{"with the longest label", label(48) + body(40), len(label(48)) + 40},
 		{"with a longer label", label(49) + body(40), 0},
+		{"with numbers of lines", begin + "\n     2→" + body(40) + "\n     3→" + end, len(begin) + 60 + len(end)},
+		{"with a margin", begin + "\n2 │ " + body(40) + "\n> | " + end, len(begin) + 52 + len(end)},
 		{"with an end at once", begin + body(40) + "-----END -----x", len(begin) + 54},
 	} {
 		list := scanPrivateKeys(nil, tt.text)

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
@@ -64,14 +65,16 @@ var descriptiveWords = lazy.Words(`required optional hidden visible text input f
 // begins at start and the value ends at end. A bullet or a word such as export may precede the
 // name.
 func alone(text string, start, end int) bool {
-	rest, _, _ := strings.Cut(text[end:], "\n")
-	head := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
-	switch strings.TrimSpace(head) {
-	case "", "-", "*", "export", "set", "#", "//":
-	default:
-		return false
+	blank := func(r rune) bool { return r != '\n' && unicode.IsSpace(r) } // a line may be as long as the text, so only blanks are passed over
+	head := strings.TrimRightFunc(text[:start], blank)
+	for _, word := range [...]string{"//", "-", "*", "export", "set", "#"} {
+		if before, ok := strings.CutSuffix(head, word); ok {
+			head = strings.TrimRightFunc(before, blank)
+			break
+		}
 	}
-	return strings.TrimSpace(rest) == ""
+	rest := strings.TrimLeftFunc(text[end:], blank)
+	return (head == "" || strings.HasSuffix(head, "\n")) && (rest == "" || rest[0] == '\n')
 }
 
 // scanFlags appends passwords that follow a flag of a command line and a space.
@@ -88,6 +91,7 @@ func scanFlags(all []Finding, text string) []Finding {
 				to++
 			}
 			if to > from && !placeholder(text[from:to]) && written(strings.TrimSpace(flag), text[from:to], quoted, false) {
+				to = whole(text, from, to, quoted)
 				all = append(all, Finding{kindPassword, from, to})
 			}
 			return to

@@ -34,6 +34,26 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
+// A value in quotes is replaced up to its closing quote, whatever signs it has, and a value whose
+// quote is not closed in its line up to the first sign that ends values.
+func TestQuotedValuesAreReplacedWhole(t *testing.T) {
+	word := "Tr0ub" + "4dor"
+	for text, want := range map[string]string{
+		`password = "` + word + `,3&x9"; next`:                 `password = "[secret: assignment]"; next`,
+		`"password": "` + "hun" + `ter2<script>", "id": 1`:     `"password": "[secret: password]", "id": 1`,
+		`"password": "` + word + `\"x9", "id": 1`:              `"password": "[secret: assignment]", "id": 1`,
+		`password = "` + word + `'x9"`:                         `password = "[secret: assignment]"`,
+		`"{\"password\": \"` + word + `;x9\", \"id\": 1}"`:     `"{\"password\": \"[secret: assignment]\", \"id\": 1}"`,
+		`"{\"password\": \"` + word + `\", \"id\": 1}"`:        `"{\"password\": \"[secret: assignment]\", \"id\": 1}"`,
+		"password = \"" + word + ",x9\nid = \"1\"":             "password = \"[secret: assignment],x9\nid = \"1\"",
+		`login --password '` + "hun" + `ter2;x9' --user 'ada'`: `login --password '[secret: password]' --user 'ada'`,
+	} {
+		if got := Redact(text); got != want {
+			t.Errorf("Redact(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 // What only speaks of passwords is left alone.
 func TestNoPasswords(t *testing.T) {
 	for _, text := range []string{

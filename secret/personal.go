@@ -3,6 +3,8 @@ package secret
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The kinds of findings of [Personal].
@@ -12,9 +14,10 @@ const (
 )
 
 // Personal returns the e-mail addresses and telephone numbers in a text, in order and without
-// overlap. A telephone number is either in international form, a plus sign and eight to fifteen
-// digits, or ten digits in groups of three, three and four. Other forms are not found, because
-// ids, times and amounts look like them.
+// overlap. A telephone number is either in international form or ten digits in groups of three,
+// three and four. The international form is a plus sign that does not begin a line, and eight to
+// fifteen digits, or ten to fifteen without a gap. Other forms are not found, because ids, times,
+// amounts and lines of diffs look like them.
 func Personal(text string) []Finding { return merge(scanPhones(scanEmails(nil, text), text)) }
 
 // RedactPersonal returns text with each finding of [Personal] replaced by its kind, as in
@@ -38,14 +41,11 @@ const (
 // and is skipped.
 func scanEmails(all []Finding, text string) []Finding {
 	each(text, "@", func(i int) int {
-		from := i
-		for from > 0 && i-from < mostLocal && localByte[text[from-1]] {
-			from--
-		}
-		if from > 0 && text[from-1] == '\\' {
+		from := localStart(text, i)
+		if from > 0 && text[from-1] == '\\' && text[from] < utf8.RuneSelf {
 			from++ // skip the letter of an escape such as \n
 		}
-		for from < i && !alnum[text[from]] {
+		for from < i && !alnum[text[from]] && text[from] < utf8.RuneSelf {
 			from++
 		}
 		to := i + 1
@@ -63,6 +63,19 @@ func scanEmails(all []Finding, text string) []Finding {
 		return to
 	})
 	return all
+}
+
+// localStart returns where the part of an address before the @ at i begins. The part may have
+// letters of all scripts that separate words by spaces in the way of Latin.
+func localStart(text string, i int) int {
+	for from := i; ; {
+		r, size := utf8.DecodeLastRuneInString(text[:from])
+		if size == 0 || i-from+size > mostLocal ||
+			r < utf8.RuneSelf && !localByte[r] || r >= utf8.RuneSelf && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Mn) {
+			return from
+		}
+		from -= size
+	}
 }
 
 // scanPhones appends telephone numbers.

@@ -12,6 +12,8 @@ func TestRedactPersonal(t *testing.T) {
 		"call +49 30 1234-5678 now":                               "call [redacted: phone] now",
 		"tel: +14155550123.":                                      "tel: [redacted: phone].",
 		"(415) 555-0123 or 415-555-0124":                          "[redacted: phone] or [redacted: phone]",
+		"münchen.bär@example.com, „иван@example.com“":             "[redacted: email], „[redacted: email]“",
+		"写信给ada@example.com":                                      "写信给[redacted: email]",
 		"phone=\"415.555.0123\"":                                  "phone=\"[redacted: phone]\"",
 	} {
 		if got := RedactPersonal(in); got != want {

@@ -132,11 +132,29 @@ func assignment(text string, i int) (Finding, bool) {
 	switch {
 	case !closed(text, to, quoted), value == "", len(value) > mostValue, folder(name, value), placeholder(value), strings.Contains(value, "://"):
 	case len(value) >= leastValue && random(value) && (quoted || !code(value)):
-		return Finding{kindAssignment, from, to}, true
+		return Finding{kindAssignment, from, whole(text, from, to, quoted)}, true
 	case written(name, value, quoted, alone(text, start, to)):
-		return Finding{kindPassword, from, to}, true
+		return Finding{kindPassword, from, whole(text, from, to, quoted)}, true
 	}
 	return Finding{}, false
+}
+
+// whole returns the end of a credential of which the part from one offset to another was judged.
+// In quotes it goes on to the closing quote of its line, past signs that end other values.
+func whole(text string, from, to int, quoted bool) int {
+	if !quoted {
+		return to
+	}
+	escaped := from > 1 && text[from-2] == '\\' // as in JSON within a string
+	for at := to; at < len(text) && at-from <= mostValue && text[at] != '\n'; at++ {
+		switch {
+		case text[at] == '\\' && !escaped:
+			at++ // the sign behind it is part of the value
+		case text[at] == text[from-1]:
+			return from + len(strings.TrimRight(text[from:at], `\`))
+		}
+	}
+	return to
 }
 
 // nameBefore returns the name of a variable that ends before the sign of assignment at i.

@@ -145,8 +145,9 @@ func scanPrivateKeys(all []Finding, text string) []Finding {
 }
 
 // pemInner has the bytes between first and last line: base64, headers such as "Proc-Type:
-// 4,ENCRYPTED", white space, and quotes with their escapes.
-var pemInner = classOf("A-Z", "a-z", "0-9", "+/=", " \t\r\n", "\\\"'`,:;")
+// 4,ENCRYPTED", white space, quotes with their escapes, and the bytes of the signs between a line
+// and its number, or before a line that is quoted.
+var pemInner = classOf("A-Z", "a-z", "0-9", "+/=", " \t\r\n", "\\\"'`,:;", "→│", "|>")
 
 // pemRun returns the end of the lines of a key, up to the next dashes.
 func pemRun(text string, i int) int {

@@ -139,12 +139,18 @@ func seemsSpoken(text string) bool {
 }
 
 // longest is how many characters at the beginning of a line are compared with the marks.
-const longest = 24
+const longest = 25
 
 // visible returns the beginning of a line in lower case without invisible characters, and its
 // first word.
 func visible(text string) (head, word string) {
-	b := make([]byte, 0, longest)
+	head = string(seen(make([]byte, 0, longest), text))
+	return head, head[:len(head)-len(strings.TrimLeft(head, "abcdefghijklmnopqrstuvwxyz"))]
+}
+
+// seen appends to b the beginning of a text in lower case without invisible characters, up to longest
+// bytes in all. A character that is not ASCII becomes a zero byte.
+func seen(b []byte, text string) []byte {
 	for _, r := range text {
 		switch {
 		case unseen(r), len(b) == 0 && unicode.Is(unicode.Zs, r):
@@ -157,8 +163,7 @@ func visible(text string) (head, word string) {
 			break
 		}
 	}
-	head = string(b)
-	return head, head[:len(head)-len(strings.TrimLeft(head, "abcdefghijklmnopqrstuvwxyz"))]
+	return b
 }
 
 // unseen reports whether a character is invisible or changes another one, as combining marks do.
@@ -182,7 +187,7 @@ func protect(text string, words []string) string {
 // IsTag reports whether a text begins with a tag by which agents address the
 // model in the user's name.
 func IsTag(text string) bool {
-	return strings.HasPrefix(text, "<") && beginsWith("<"+strings.TrimPrefix(text[1:], "/"), tags)
+	return text != "" && opensWith(text[0], text[1:], tags)
 }
 
 // expose undoes protect.
@@ -199,8 +204,7 @@ func rewrite(text string, words []string, slashes func(string) string) string {
 		}
 		word := strings.TrimLeft(text[i+1:], `\`)
 		end := len(text) - len(word)
-		head, _ := visible(text[i:i+1] + word)
-		if !beginsWith(head[:1]+strings.TrimPrefix(head[1:], "/"), words) {
+		if head := seen([]byte{text[i]}, word); !opensWith(head[0], string(head[1:]), words) {
 			continue
 		}
 		b.WriteString(text[done : i+1])
@@ -214,10 +218,12 @@ func rewrite(text string, words []string, slashes func(string) string) string {
 	return b.String()
 }
 
-// beginsWith reports whether a text begins with one of the given words. It ignores case.
-func beginsWith(text string, words []string) bool {
+// opensWith reports whether a bracket and the text behind it, without a slash at its beginning, begin
+// with one of the given words. It ignores case.
+func opensWith(bracket byte, text string, words []string) bool {
+	text = strings.TrimPrefix(text, "/")
 	for _, w := range words {
-		if len(text) >= len(w) && strings.EqualFold(text[:len(w)], w) {
+		if n := len(w) - 1; bracket == w[0] && len(text) >= n && strings.EqualFold(text[:n], w[1:]) {
 			return true
 		}
 	}

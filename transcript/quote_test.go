@@ -92,6 +92,14 @@ func TestIsTag(t *testing.T) {
 	}
 }
 
+// Text with many brackets is quoted in linear time: quadratic time would be hours.
+func TestQuoteOfManyBrackets(t *testing.T) {
+	text := strings.Repeat("[<a", 2_000_000)
+	if Quote(text) != text || IsTag(text[1:]) {
+		t.Error("a text without tags is changed")
+	}
+}
+
 func TestEscape(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing of ours", "ok\n  indented\n", "ok\n  indented\n"},
@@ -161,4 +169,11 @@ func TestQuotationsHold(t *testing.T) {
 			t.Fatalf("%q was %q and is %q", escaped, text, got)
 		}
 	})
+}
+
+// The longest tag is escaped as an end tag, too, with invisible characters in it.
+func TestQuoteOfTheLongestTag(t *testing.T) {
+	if got, want := QuoteInline("</user-prompt\u200b-submit-hook>"), "<\\/user-prompt\u200b-submit-hook>"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -16,7 +17,8 @@ import (
 // folders is a source of regular files below some folders.
 //
 // The relative path in "file:docs/policy.md" is looked up in each folder in turn, and the first
-// folder that has the file decides. The absolute path in "file:/srv/docs/policy.md" must begin
+// folder that has the file decides. A folder that cannot be opened is passed over; if no other folder
+// has the file, the error is about it. The absolute path in "file:/srv/docs/policy.md" must begin
 // with one of the folders as configured. "file:///srv/a%20b" is an absolute path in URL
 // notation.
 //
@@ -37,20 +39,26 @@ func (f *folders) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Ha
 		return nil, fail(artifact.ErrForbidden, what, "%w", err)
 	}
 	err = fail(artifact.ErrForbidden, what, "add its folder to %s to allow it", SettingFiles)
+	var closed error // of the first folder that cannot be opened
 	for _, root := range f.Files {
 		rel, ok := within(root, name)
 		if !ok {
 			continue
 		}
+		dir, openErr := os.OpenRoot(root)
+		if openErr != nil {
+			closed = cmp.Or(closed, fail(artifact.ErrUnavailable, what, "folder of %s: %w", SettingFiles, openErr))
+			continue
+		}
 		var content []byte
-		if content, err = f.read(what, root, rel); err == nil {
+		if content, err = f.read(what, dir, rel); err == nil {
 			return answer(what, f.Limit, &artifact.Fetched{Content: content}, have)
 		}
 		if !errors.Is(err, artifact.ErrGone) {
-			break
+			return nil, err
 		}
 	}
-	return nil, err
+	return nil, cmp.Or(closed, err)
 }
 
 // filePath returns the path in a ref, in the syntax of the operating system.
@@ -84,13 +92,9 @@ func within(root, name string) (string, bool) {
 	return name, err == nil && filepath.IsLocal(name)
 }
 
-// read returns the content of a file below the folder root; name is its path. Errors call the file
-// by the text in what.
-func (f *folders) read(what, root, name string) ([]byte, error) {
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, fail(artifact.ErrUnavailable, what, "folder of %s: %w", SettingFiles, err)
-	}
+// read returns the content of a file below the folder dir, and closes the folder; name is the path of
+// the file. Errors call the file by the text in what.
+func (f *folders) read(what string, dir *os.Root, name string) ([]byte, error) {
 	defer dir.Close()
 	// Check before opening, because opening a device may act on it, and check the
 	// opened file again, because the path may name another file by then.

@@ -122,6 +122,13 @@ func TestFiles(t *testing.T) {
 		f, err := (&folders{Options{Files: []string{filepath.Join(top, "three")}}.complete()}).Fetch(t.Context(), "file:a.md", nil)
 		check(t, f, err, "", artifact.ErrUnavailable, SettingFiles)
 	})
+	t.Run("a folder that is not there, and one that is", func(t *testing.T) {
+		both := &folders{Options{Files: []string{filepath.Join(top, "three"), one}}.complete()}
+		f, err := both.Fetch(t.Context(), "file:a.md", nil)
+		check(t, f, err, "first\n", nil, "")
+		f, err = both.Fetch(t.Context(), "file:none.md", nil)
+		check(t, f, err, "", artifact.ErrUnavailable, "three")
+	})
 	t.Run("a call that was canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

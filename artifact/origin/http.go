@@ -2,8 +2,11 @@ package origin
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 
@@ -73,10 +76,23 @@ func (h *web) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) 
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}
-		return nil, fmt.Errorf("%s: %w", what, classify(err))
+		return nil, fmt.Errorf("%s: %w", what, classify(harmless(err)))
 	}
 	defer resp.Body.Close()
 	return h.read(what, u, resp, have)
+}
+
+// harmless returns err, unless it may quote the answer of a server, which may repeat the query.
+func harmless(err error) error {
+	_, network := errors.AsType[net.Error](err)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	for _, kind := range []error{artifact.ErrForbidden, artifact.ErrUnavailable, context.Canceled, io.EOF, http.ErrSchemeMismatch} {
+		network = network || errors.Is(err, kind)
+	}
+	if network || certificate {
+		return err
+	}
+	return errors.New("a header or the answer is not valid HTTP")
 }
 
 // get sends the request and follows redirects.

@@ -188,6 +188,10 @@ func TestHTTP(t *testing.T) {
 		w.Header().Set("Location", to)
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	})
+	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", "http://h:bad/x?"+r.URL.RawQuery)
+		w.WriteHeader(http.StatusFound)
+	})
 	mux.HandleFunc("/nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
 	n := serve(t, names(), mux.ServeHTTP)
 	h := newWeb(Options{Hosts: []string{"docs.example.org"}, Limit: 100}.complete(), n.dial)
@@ -238,6 +242,13 @@ func TestHTTP(t *testing.T) {
 		})
 	}
 
+	t.Run("an answer that repeats the query", func(t *testing.T) {
+		f, err := h.Fetch(t.Context(), "http://docs.example.org/echo?token=hidden", nil)
+		check(t, f, err, "", artifact.ErrUnavailable, "not valid HTTP")
+		if err != nil && strings.Contains(err.Error(), "hidden") {
+			t.Errorf("the error quotes the query: %v", err)
+		}
+	})
 	t.Run("tag and date come back", func(t *testing.T) {
 		for _, have := range []*artifact.Have{nil, {ETag: etag}} {
 			f, err := h.Fetch(t.Context(), "http://docs.example.org/tagged", have)
@@ -255,7 +266,7 @@ func TestHTTP(t *testing.T) {
 		f, err := r.Fetch(t.Context(), "http://docs.example.org/tagged#L1", &artifact.Have{ETag: etag})
 		check(t, f, err, "=", nil, "")
 		f, err = r.Fetch(t.Context(), "http://docs.example.org/plain#L2", nil)
-		check(t, f, err, "", artifact.ErrGone, "line 2")
+		check(t, f, err, "", artifact.ErrGone, "http://docs.example.org/plain: line 2")
 	})
 }
 

@@ -155,7 +155,7 @@ func (r *Router) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Hav
 	}
 	cut := *f
 	if cut.Content, err = lines.Cut(f.Content); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", shown(base), err)
 	}
 	return &cut, nil
 }
@@ -178,8 +178,11 @@ func cutHave(have *artifact.Have, lines artifact.Lines) *artifact.Have {
 func (r *Router) source(ref artifact.Ref) (artifact.Source, error) {
 	scheme, what := ref.Scheme(), shown(ref)
 	u, err := url.Parse(string(ref))
-	if err == nil && usualPorts[scheme] != "" {
-		what = display(u)
+	if usualPorts[scheme] != "" {
+		what = scheme // an invalid URL may have a password anywhere
+		if err == nil {
+			what = display(u)
+		}
 	}
 	if r.offline && scheme != "file" && scheme != "func" {
 		return nil, fail(artifact.ErrOffline, what, "no connections are made offline")

@@ -204,9 +204,9 @@ func (b *briefing) userMessages() []string {
 func (b *briefing) corrections() []string {
 	list := b.each(facts.FactCorrection, byRole(transcript.RoleUser))
 	for _, c := range b.state.Corrections() {
-		text := c.Name
-		if c.Meaning != "" && c.Meaning != c.Name {
-			text += ": " + c.Meaning
+		text := c.Meaning
+		if c.Category != "" {
+			text = c.Name + ": " + text
 		}
 		list = append(list, entry(text, ""))
 	}
