@@ -218,7 +218,7 @@ func (p *planning) gain(i int) int64 {
 			sum += p.Worth.gains[t]
 		}
 	}
-	if !p.said[p.Worth.texts[i]] {
+	if !p.said[p.Worth.texts[i]] || p.Units[i].Task { // the user's task keeps its lines, even if one is there twice
 		sum += p.Worth.prior[i]
 	}
 	if few := fewKin[p.Units[i].Kind]; few > 0 && p.Units[i].Head >= 0 {

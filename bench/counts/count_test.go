@@ -9,10 +9,10 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             162_950,
-	"lines of tests":                           110_820,
-	"exported names and methods":               2_056,
-	"pairs of places that share six lines":     46,
+	"lines of code, without tests":             164_850,
+	"lines of tests":                           113_100,
+	"exported names and methods":               2_057,
+	"pairs of places that share six lines":     47,
 	"files of the root package":                12,
 	"lines of its longest file":                450,
 	"functions of more than 80 lines":          0,

@@ -185,36 +185,41 @@ func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 	})
 }
 
+// binary reads a pipe or a list of two statements.
+func (w *walker) binary(c *syntax.BinaryCmd, to sink) {
+	switch c.Op {
+	case syntax.Pipe, syntax.PipeAll:
+		w.aside(func() {
+			w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes, own: to.own, always: to.always, lax: to.lax})
+		})
+		w.aside(func() {
+			w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts, own: to.own, always: to.always, lax: to.lax})
+		})
+	case syntax.OrStmt: // the second command runs if the first failed
+		first := to
+		only := fails(c.Y)
+		first.counts, first.own, first.exits, first.lax = to.counts && only, to.own && only, false, true
+		w.statement(c.X, first)
+		here := w.here
+		to.never()
+		w.maybe(func() { w.statement(c.Y, to) })
+		w.here = here
+	case syntax.AndStmt:
+		to.counts = to.counts && !to.exits
+		first := to
+		first.lax = true
+		w.statement(c.X, first)
+		to.always = false
+		w.statement(c.Y, to)
+	}
+}
+
 // compound reads a command that contains others. The sink to says where their output goes, and whether
 // a status 0 of theirs counts.
 func (w *walker) compound(cmd syntax.Command, to sink) {
 	switch c := cmd.(type) {
 	case *syntax.BinaryCmd:
-		switch c.Op {
-		case syntax.Pipe, syntax.PipeAll:
-			w.aside(func() {
-				w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes, own: to.own, always: to.always, lax: to.lax})
-			})
-			w.aside(func() {
-				w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts, own: to.own, always: to.always, lax: to.lax})
-			})
-		case syntax.OrStmt: // the second command runs if the first failed
-			first := to
-			only := fails(c.Y)
-			first.counts, first.own, first.exits, first.lax = to.counts && only, to.own && only, false, true
-			w.statement(c.X, first)
-			here := w.here
-			to.never()
-			w.maybe(func() { w.statement(c.Y, to) })
-			w.here = here
-		case syntax.AndStmt:
-			to.counts = to.counts && !to.exits
-			first := to
-			first.lax = true
-			w.statement(c.X, first)
-			to.always = false
-			w.statement(c.Y, to)
-		}
+		w.binary(c, to)
 	case *syntax.Subshell:
 		to.exits = false
 		w.aside(func() { w.statements(c.Stmts, to) })
@@ -494,24 +499,15 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		}
 		clear(w.vars)
 		c.Unknown = true
-	case c.Name == "cd" || c.Name == "pushd" || c.Name == "popd":
+	case text.HasWord("cd pushd popd", c.Name):
 		w.change(&c)
 	case c.Name == "find":
 		w.found(&c, sink{shown: to.shown, piped: to.piped})
 	case c.Name == "trap" && len(c.Args) > 1 && len(c.Args[0]) > 1:
 		w.handed(c.Args[0], c, known[1], sink{shown: to.shown, piped: to.piped})
 		return
-	case c.Name == "set":
-		w.options(c.Args)
-		if slices.Contains(c.Args, "--") {
-			w.positional()
-		}
-	case c.Name == "shift":
-		w.positional()
-	case c.Name == "exit" && !failing(c.Args):
-		w.ended = true
-	case c.Name == "return" && !failing(c.Args):
-		w.back = true
+	case text.HasWord("set shift exit return", c.Name):
+		w.control(&c)
 	case text.HasWord("read unset printf mapfile readarray getopts source .", c.Name):
 		clear(w.vars) // the command may set any variable
 		w.touch(&c, how.feeds)
@@ -521,6 +517,24 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	w.add(c)
 	if c.Name == "git" {
 		w.here = here
+	}
+}
+
+// control notes what a command changes in the shell that runs the line: its options, its arguments, or
+// that it ends.
+func (w *walker) control(c *Command) {
+	switch c.Name {
+	case "set":
+		w.options(c.Args)
+		if slices.Contains(c.Args, "--") {
+			w.positional()
+		}
+	case "shift":
+		w.positional()
+	case "exit":
+		w.ended = w.ended || !failing(c.Args)
+	case "return":
+		w.back = w.back || !failing(c.Args)
 	}
 }
 

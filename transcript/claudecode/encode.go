@@ -306,6 +306,11 @@ func (e *encoder) write(raw []byte) {
 			cuts = append(cuts, transcript.Cut{From: r.Index, To: r.Index + len(r.Raw), With: quote(to)})
 		}
 	}
+	// The usage of the copied call is that of another window: with it Claude Code would take this
+	// one for as large, and compact it at once.
+	if r := gjson.GetBytes(raw, "message.usage"); r.IsObject() {
+		cuts = append(cuts, transcript.Cut{From: r.Index, To: r.Index + len(r.Raw), With: []byte(`{"input_tokens":0,"output_tokens":0}`)})
+	}
 	line := bytes.TrimRight(transcript.Splice(raw, cuts...), "\r\n")
 	e.out.Write(line)
 	e.out.WriteByte('\n')
