@@ -14,11 +14,12 @@ type DiscardRequest struct {
 	Auto    bool                 `json:"auto,omitempty"`    // choose the blocks
 
 	// To is the target size of the window for an automatic discard, in
-	// tokens. The default is TargetTokens of carrel.Engine.Messages.
+	// tokens. The default is the Target of a [MessagesResult].
 	To token.Count `json:"to,omitempty"`
 
-	// Trigger has the floor of the window. The default is that of the
-	// engine's options. Servers do not accept it from agents.
+	// Trigger has the floor of the window, the least size that a discard may
+	// leave, and the levels from which the default of To follows. The default
+	// is that of the engine's options. MCP does not accept it from agents.
 	Trigger *pager.Trigger `json:"trigger,omitempty"`
 
 	DryRun bool `json:"dry_run,omitempty"`

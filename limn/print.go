@@ -301,7 +301,7 @@ func (p *printer) transform(t *transform) {
 	p.expr(t.Value)
 }
 
-// call writes the call of a composition.
+// call writes a call: the name of the called composition, and its argument behind "from".
 func (p *printer) call(c *call) {
 	p.words(c.Name.Text)
 	if c.Arg != nil {

@@ -218,7 +218,8 @@ func (p *piece) suffix() string {
 
 func (p *piece) size() int { return len(p.text) + len(p.suffix()) }
 
-// clip returns a piece cut to size bytes.
+// clip returns a piece with its suffix. The end of the text is cut, with an ellipsis, so that all has
+// at most size bytes.
 func (p *piece) clip(size int) string {
 	if p.size() <= size {
 		return p.text + p.suffix()

@@ -206,7 +206,8 @@ func readSize(low Size) func(literal) (any, error) {
 	}
 }
 
-// readSwitch parses true or false. From a flag or variable it also accepts 1 and 0.
+// readSwitch parses true or false. A text, as a flag or variable has, may also be one of the other
+// spellings of [strconv.ParseBool], such as 1 and 0.
 func readSwitch(l literal) (any, error) {
 	if l.kind == unstable.Bool || l.kind == unstable.String {
 		if v, err := strconv.ParseBool(l.text); err == nil {

@@ -323,7 +323,7 @@ func (r *Reply) read(to any, check func() error) error {
 	return check()
 }
 
-// errProblem means that a stored reply of a model cannot be read.
+// errProblem means that a stored reply of a model has no readable answers.
 var errProblem = errors.New("the reply of the model could not be read")
 
 // check returns an error if answers do not fit the questions of a session.

@@ -108,8 +108,8 @@ func (r *Reader) Position() int { return r.pos }
 // Of returns the bytes of a span of the text.
 func (r *Reader) Of(s Span) []byte { return s.Of(r.data) }
 
-// KeyOffset returns the offset of the latest key. A member function of
-// [Reader.Object] must call it before it reads the value.
+// KeyOffset returns the offset of the latest key. The function that [Reader.Object] calls for a member
+// gets that of the member until it reads the value.
 func (r *Reader) KeyOffset() int { return r.keyAt }
 
 // Kind returns the kind of the next value, without reading it.

@@ -50,10 +50,11 @@ func (r *Round) Waits() bool {
 // back to the provider unchanged.
 var ErrUnknown = errors.New("weave: the answer has a part of an unknown kind")
 
-// Messages returns the messages for the next round, after a reply that waits: the reply and the
-// results of its calls, in order. results has one text for each of r.Calls. The reply has all
-// blocks or items of the provider's; a reply of Chat Completions that came as a stream has only its
-// text and its calls. Messages fails with [ErrUnknown].
+// Messages returns the messages for the next round, after a reply that waits for the results of its
+// calls: the reply and these results, in the order that the API wants (in Responses, each result is
+// behind its call). results has one text for each of r.Calls. The reply has all blocks or items of the
+// provider's; a reply of Chat Completions that came as a stream has only its text and its calls. If
+// the reply has a part that package weave does not know, the error is [ErrUnknown].
 func (r *Round) Messages(results []string) ([][]byte, error) {
 	if r.unsure {
 		return nil, ErrUnknown

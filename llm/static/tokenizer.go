@@ -273,8 +273,8 @@ type unigram struct {
 // forget implements [model].
 func (u *unigram) forget(text string) { delete(u.vocab, text) }
 
-// unknownPenalty is the difference between the lowest score of a token and the score of a
-// letter that begins no token.
+// unknownPenalty is by how much the score of a letter that is no token is below the lowest score of a
+// token.
 const unknownPenalty = 10
 
 // A scored is a token with its score. In JSON it is an array of these two.

@@ -80,8 +80,9 @@ func (k *keeper) sessions() int {
 	return len(ids)
 }
 
-// wholeOf returns the body to store for a request, with the bytes that the book b sent in place
-// of the client's. It leaves out the client's prompt that asks for a compaction.
+// wholeOf returns the body to store for a request: the client's, but with the pointers that the book b
+// sent in place of results. Messages that were not sent at all are as the client wrote them. It leaves
+// out the client's prompt that asks for a compaction.
 func wholeOf(b *epoch.Book, req *wire.Request) ([]byte, error) {
 	if req.Compacts {
 		return b.WholeUnasked(req)

@@ -275,8 +275,9 @@ func (s *database) Blocks(ctx context.Context, scope governance.Scope, id transc
 	})
 }
 
-// blocks returns all blocks of an existing session. With a [store.ErrCorrupt] it also returns the
-// intact blocks.
+// blocks returns all blocks of an existing session. If some are damaged, it returns a
+// [store.ErrCorrupt] and the intact blocks; if the record of the session's lists is missing, only that
+// error.
 func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []*store.Block, err error) {
 	total, err := v.total(scope, id)
 	if err != nil {

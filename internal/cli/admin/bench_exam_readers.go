@@ -139,8 +139,8 @@ The windows leave this machine if the model is elsewhere.`,
 	return cmd
 }
 
-// unreadError prints which replies of readers cannot be read, and returns an error if there are
-// any.
+// unreadError prints which replies of readers or graders cannot be read, and returns an error if there
+// are any.
 func unreadError(j *job.Job, t *exam.Tally) error {
 	for _, path := range t.Unread {
 		j.Note("%s: the reply cannot be read; the file says why", path)

@@ -15,7 +15,7 @@ func claudeClient() *client {
 		name: "claude", title: "Claude Code",
 		does: `Setup writes the hooks, the MCP server and the skill of Carrel into the settings of
 Claude Code: into yours, or with --scope project into those of this folder, for everybody who
-works in it. Carrel needs Claude Code` + LowestClaude + ` or newer: if the claude on the PATH is
+works in it. Carrel needs Claude Code ` + LowestClaude + ` or newer: if the claude on the PATH is
 older, the exit code is 9 and nothing is changed.
 
 With --mode proxy it writes instead the address of "carrel proxy" as the address to which

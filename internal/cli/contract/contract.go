@@ -154,7 +154,7 @@ type checkedContract struct {
 	Rules []contractRule `json:"rules"`
 }
 
-// A contractRule is a rule of a contract and whether it holds.
+// A contractRule is the name of a rule of contracts, whether it holds, and in Text what was found.
 type contractRule struct {
 	Rule  string `json:"rule"`
 	Holds bool   `json:"holds"`

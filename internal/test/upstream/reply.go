@@ -54,8 +54,8 @@ func (s *Server) compose(b *body, r Reply, p prefix, gone []dropped, u *Usage) (
 	return a, nil
 }
 
-// block makes a block of a message. It returns nil for thinking if the request does not ask
-// for thinking.
+// block makes a block of a message. It returns nil for thinking if the request does not ask for
+// thinking and its model does not think by default.
 func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 	switch block := block.(type) {
 	case Text:
