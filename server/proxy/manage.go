@@ -145,7 +145,7 @@ func (m *Epochs) Prepare(ctx context.Context, q *wire.Request) (*Prepared, error
 	t := m.thread(q)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := m.load(ctx, t); err != nil {
+	if err := m.load(ctx, t, q); err != nil {
 		return nil, err
 	}
 	p := &Prepared{State: t, Recall: m.offers(t, q), before: t.before}

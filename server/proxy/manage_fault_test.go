@@ -22,6 +22,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
 )
 
 var errDisk = errors.New("the disk is full")
@@ -433,10 +434,20 @@ func BenchmarkPrepare(b *testing.B) {
 
 func loaded(b *testing.B, m *Epochs, q *wire.Request) *thread {
 	t := m.thread(q)
-	if err := m.load(b.Context(), t); err != nil {
+	if err := m.load(b.Context(), t, q); err != nil {
 		b.Fatal(err)
 	}
 	return t
+}
+
+// through makes a call through a proxy, and answers the model's tool call with a result.
+func (w *world) through(s *stage) {
+	w.t.Helper()
+	answer, text, err := s.ask("POST", "/v1/messages", w.request(), "X-Api-Key", "dummy", "Anthropic-Version", "2023-06-01")
+	if err != nil || answer.StatusCode != http.StatusOK {
+		w.t.Fatalf("%+v, %v: %s", answer, err, text)
+	}
+	w.hears(text)
 }
 
 // A session goes through the proxy itself, which records its calls and stores its
@@ -450,11 +461,7 @@ func TestAManagedSessionThroughTheProxy(t *testing.T) {
 	w.says("CANARY: make all parts.")
 	for n := range 40 {
 		w.size = 60 + 200*(n%4/3)
-		answer, text, err := s.ask("POST", "/v1/messages", w.request(), "X-Api-Key", "dummy", "Anthropic-Version", "2023-06-01")
-		if err != nil || answer.StatusCode != http.StatusOK {
-			t.Fatalf("call %d: %+v, %v: %s", n, answer, err, text)
-		}
-		w.hears(text)
+		w.through(s)
 	}
 	if got := w.manager.Status(); got.Epochs < 3 || got.Failed > 0 || got.Stopped > 0 || got.Shrunk == 0 {
 		t.Errorf("got %+v", got)
@@ -483,5 +490,39 @@ func TestAManagedSessionThroughTheProxy(t *testing.T) {
 	newest := calls.Items[0]
 	if !newest.Managed || newest.Epoch < 3 || newest.Session == "" || newest.SentBytes >= newest.Bytes || newest.Sent == newest.Chain {
 		t.Errorf("got %+v", newest)
+	}
+}
+
+// A new process knows how the provider counted the last prompt of a conversation, whether that
+// was managed or not: no epoch ends because Carrel's own counts are larger.
+func TestTheProvidersCountsOutliveAProcess(t *testing.T) {
+	o := EpochOptions{Window: 400_000, Budget: 24_000, Large: 6_000, Pointer: 400}
+	w := newWorld(t, o)
+	w.says("Make all parts.")
+	for _, managed := range []bool{false, true, true} {
+		s := newStage(t, w.provider, func(p *Options) {
+			p.Importer, p.Recorder, p.Wait = w.engine, w.engine, time.Minute
+			if managed {
+				p.Manager, p.Prepare, p.Importer = w.manager, w.manager.Bound(), w.manager
+			}
+		})
+		bound := token.Count(0)
+		for bound <= o.Budget*5/4 || managed && w.manager.Status().Epochs == 0 {
+			w.size = 30 + 200*(len(w.history)/2%4/3)
+			q := w.read(w.request())
+			w.through(s)
+			bound = w.manager.sizeOf(q)
+		}
+		s.close()
+		requests, want := w.provider.Requests(), epoch.Gauge{}
+		want.Learn(bound, token.Count(requests[len(requests)-1].Usage.Total()))
+		w.restart(o)
+		q := w.read(w.request())
+		if _, err := w.manager.Prepare(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		if n, got := w.manager.Status().Epochs, w.manager.thread(q).gauge; n > 0 || got != want {
+			t.Errorf("managed %t: the next process begins %d epochs, and knows %+v, want %+v", managed, n, got, want)
+		}
 	}
 }

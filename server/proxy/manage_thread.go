@@ -94,8 +94,9 @@ func (m *Epochs) forget() {
 	}
 }
 
-// load reads the rewrites and the last calls of a thread from the store, unless it has done so.
-func (m *Epochs) load(ctx context.Context, t *thread) error {
+// load reads the rewrites and the last calls of the thread of a request from the store, unless it
+// has done so.
+func (m *Epochs) load(ctx context.Context, t *thread, q *wire.Request) error {
 	if t.session != "" {
 		return nil
 	}
@@ -130,8 +131,29 @@ func (m *Epochs) load(ctx context.Context, t *thread) error {
 			t.recall = offerOf(c.Recall)
 		}
 	}
+	t.relearn(q, calls.Items)
 	t.session = id
 	return nil
+}
+
+// relearn sets the gauge by the last call whose prompt the provider counted, and whose messages are
+// the first ones of the request and would be sent now as they were. It counts the bound of that
+// prompt again, because the bound is not recorded. The calls are ordered from the last to the first.
+func (t *thread) relearn(q *wire.Request, calls []carrel.Call) {
+	for i := range calls {
+		c := &calls[i]
+		n, counted := c.Messages, c.Usage.Prompt()
+		if c.Model != word(q.Model) || counted == 0 || n < 1 || n > len(q.Messages) || q.Messages[n-1].Chain != c.Chain {
+			continue
+		}
+		first := *q
+		first.Messages = q.Messages[:n]
+		if plan := t.book.Plan(&first); plan.Sent == c.Sent {
+			bound := t.sizesFor(q).Of(&first, plan).All
+			t.gauge.Learn(bound, counted)
+			return
+		}
+	}
 }
 
 // add adds a rewrite to the book of a thread.
@@ -170,7 +192,7 @@ func (m *Epochs) Whole(q *wire.Request) ([]byte, error) {
 	t := m.thread(q)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := m.load(context.Background(), t); err != nil { // the thread may have been forgotten since its call
+	if err := m.load(context.Background(), t, q); err != nil { // the thread may have been forgotten since its call
 		return nil, err
 	}
 	return wholeOf(t.book, q)

@@ -90,14 +90,10 @@ func TestWouldIsRecorded(t *testing.T) {
 		for n := range 20 {
 			w.size = 30 + 200*(n%4/3)
 			body := w.request()
-			answer, text, err := s.ask("POST", "/v1/messages", body, "X-Api-Key", "dummy", "Anthropic-Version", "2023-06-01")
-			if err != nil || answer.StatusCode != http.StatusOK {
-				t.Fatalf("call %d: %+v, %v: %s", n, answer, err, text)
-			}
+			w.through(s)
 			if requests := w.provider.Requests(); string(requests[len(requests)-1].Body) != body {
 				t.Fatalf("call %d was changed", n)
 			}
-			w.hears(text)
 		}
 		s.close()
 		if got := s.proxy.Traffic(); got.Unguessed != 0 {
