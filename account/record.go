@@ -92,6 +92,7 @@ func tellsError(v gjson.Result) bool {
 		return v.Num != 0
 	case gjson.String:
 		return v.Str != ""
+	case gjson.True, gjson.JSON:
 	}
 	return true
 }

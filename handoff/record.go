@@ -3,7 +3,8 @@ package handoff
 import (
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A recorder checks a packet against the evidence of the session.
@@ -150,9 +151,9 @@ func (r *recorder) reasoning() {
 			hidden = append(hidden, k)
 		}
 	}
-	said := sync.OnceValue(func() []string { return texts(r.e.said, key) })
+	said := lazy.Value[[]string]{Make: func() []string { return texts(r.e.said, key) }}
 	isSaid := func(k string) bool {
-		return slices.ContainsFunc(said(), func(text string) bool { return strings.Contains(text, k) })
+		return slices.ContainsFunc(said.Get(), func(text string) bool { return strings.Contains(text, k) })
 	}
 	for at := range r.p.places() {
 		text := key(*at.text)

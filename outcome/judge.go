@@ -188,7 +188,7 @@ func (j *judge) reported(a act, acts []act, runs []*run, zero bool) bool {
 		}
 	}
 	for _, b := range acts {
-		if (b.rule == a.rule || j.runs(a) && j.runs(b)) && !(zero && b.Counts) {
+		if (b.rule == a.rule || j.runs(a) && j.runs(b)) && (!zero || !b.Counts) {
 			open++
 		}
 	}

@@ -78,7 +78,7 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 	}
 	echoed, fetched := j.echoes(), j.fetched()
 	j.each(runs, func(r *run, rule *rule, l line) bool {
-		return !echoed[l.text] && !(fetched[l.number] && rule.Name == "git push") && r.take(rule, l)
+		return !echoed[l.text] && (!fetched[l.number] || rule.Name != "git push") && r.take(rule, l)
 	})
 	for _, r := range runs { // if a program passed with status 0, its other lines are about something else
 		if r.named && len(r.passes) > 0 && j.out.known && j.out.status == 0 && counts(acts, r.rule) {

@@ -172,7 +172,7 @@ func completes(clause, todo string) bool {
 		if unfinished.Get()[w] || strings.HasSuffix(w, "n't") {
 			return false
 		}
-		finished = finished || finishing.Get()[w] && !(makes && w == "removed")
+		finished = finished || finishing.Get()[w] && (!makes || w != "removed")
 		said[text.Stem(w)] = true
 	}
 	if !finished {
