@@ -96,9 +96,9 @@ func (t *Table) Managed(calls []Invoice, assumptions Assumptions) Forecast {
 	return f
 }
 
-// without returns the spend of a call whose prompt is n tokens smaller. It subtracts n from
-// the read tokens first; if broken is set, the cache was missed, and it subtracts n from the
-// written and uncached tokens first.
+// without returns the spend of a call whose prompt is n tokens smaller. It subtracts n from the read
+// tokens, then from the written and the uncached ones, each down to 0. If broken is set, the cache was
+// missed, and the read tokens are the last.
 func without(s Spend, n token.Count, broken bool) Spend {
 	parts := []*token.Count{&s.Read, &s.Write5m, &s.Write1h, &s.Uncached}
 	if broken {

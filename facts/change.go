@@ -310,7 +310,7 @@ func setOf(list []string) map[string]bool {
 	return m
 }
 
-// named returns the identifiers of lines that have at most 80 bytes, each once.
+// named returns the identifiers in lines, each once, without those of more than 80 bytes.
 func named(lines []string) []string {
 	var out []string
 	seen := make(map[string]bool)

@@ -457,8 +457,8 @@ func (x *extractor) failAs(role transcript.Role, i int, subject, key, text strin
 	x.open = append(x.open, failure{at, key, len(x.edits)})
 }
 
-// resolve resolves the open errors whose keys the key of a success covers. The fix is the
-// edits since the error, or else subject, the thing that succeeded.
+// resolve resolves the open errors of commands that would succeed, too, as the command with the key
+// did: see covers. The fix is the edits since the error, or else subject, the thing that succeeded.
 func (x *extractor) resolve(i int, key, subject string) {
 	x.open = slices.DeleteFunc(x.open, func(o failure) bool {
 		if !covers(key, o.key) {

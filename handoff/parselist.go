@@ -78,7 +78,7 @@ func labeled(it *item, fields []field) (at int, text string, ok bool) {
 	return 0, "", false
 }
 
-// unlabeled returns the error for an item without one of the labels.
+// unlabeled returns the error for an item that begins with none of the labels of fields.
 func (r *reader) unlabeled(it *item, title, indent string, fields []field) error {
 	names := make([]string, len(fields))
 	for i := range fields {

@@ -85,7 +85,8 @@ func (c *compiler) resolvePlain(a *act, end int) {
 	}
 }
 
-// makers are verbs whose object may change the verb: "write a plan".
+// makers are verbs of making, in whose place the object may name the real verb: "write a plan" is to
+// plan.
 var makers = lazy.Words("write draft create generate prepare produce compose develop design make set put come draw build whip send propose suggest outline organize devise assemble")
 
 // resolveExplain leaves the verb explain to questions about known facts. It gives questions that

@@ -99,7 +99,8 @@ type fitting struct {
 	marks map[int]token.Count // sizes of marks, by the number in them
 }
 
-// A fitPart is a section: its lines, and how many of them are left out.
+// A fitPart is a section: the lines that stay and, under a mark that counts them, the digests of the
+// entries that are left out.
 type fitPart struct {
 	section Section
 	head    string

@@ -394,8 +394,8 @@ func linesAt(message int, text string) []piece {
 	return list
 }
 
-// cover repeatedly takes the piece that has the most needs for its cost. Needs of pieces that it
-// has taken do not count. It ends when it has all needs or no piece fits the budget.
+// cover repeatedly takes the piece with the most needs per unit of cost. Needs of pieces that it has
+// taken do not count. It ends when it has all needs or when no piece fits into the rest of the budget.
 func (c *Case) cover(pieces []piece, budget int) []piece {
 	covered := make([]bool, len(c.Needs))
 	var taken []piece

@@ -25,8 +25,8 @@ var (
 	errStuck = errors.New("the store has not yet finished an earlier record")
 )
 
-// maxStuck is the number of hanging writes from which on commit makes no further
-// attempts.
+// maxStuck is the number of writes that have not returned in time from which on commit begins no other
+// and fails at once.
 const maxStuck = 64
 
 // commit calls the function do in a goroutine, and waits for it until ctx ends, or for at most

@@ -52,8 +52,8 @@ func (v *viewer) begin(list []view, at int, role transcript.Role, p *part) view 
 	return view{Message: transcript.Message{ID: id, Role: role, Items: []int{v.items[at]}}, at: at}
 }
 
-// user reads a user's message: the person's texts and OpenCode's additions become separate
-// views.
+// user reads a user's message. It returns a view for each run of parts that are all the person's or all
+// OpenCode's additions.
 func (v *viewer) user(at int, m *message) []view {
 	var list []view
 	added := false // the latest view holds OpenCode's additions

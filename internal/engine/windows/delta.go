@@ -64,7 +64,7 @@ func (e *Windows) DiffSession(ctx context.Context, scope governance.Scope, req *
 	return res, nil
 }
 
-// delta compares two moments of a session that was loaded.
+// delta compares two moments of a session, which h holds.
 func (e *Windows) delta(ctx context.Context, scope governance.Scope, h *hold.Snapshot, req *api.DiffSessionRequest) (*api.SessionDelta, error) {
 	ops, err := e.Ops(ctx, scope, req.Session)
 	if err != nil {

@@ -99,8 +99,9 @@ func (c *compression) tokensOf(n int) token.Count {
 // Compression: max_tokens).
 const opaqueLimit = 500
 
-// dense returns the names in the first n blocks on one line, the newest first, up to limit
-// tokens. This is the opaque summary: a model can go on from it, but people can hardly read it.
+// dense returns the names of the facts in the first n blocks on one line, each once, those of the newest
+// facts first, up to limit tokens. This is the opaque summary: a model can go on from it, but people can
+// hardly read it.
 func (c *compression) dense(n int, limit token.Count) string {
 	found := c.factsOf(n)
 	seen := make(map[string]bool)
