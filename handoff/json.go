@@ -163,7 +163,7 @@ func (d decoder) object(members map[string]func() error, required []string) erro
 	if err := d.Object(func(key string) error {
 		read, ok := members[key]
 		if !ok {
-			return hinted(d.Fail(d.KeyOffset(), "is not a field of a packet"), "remove the field, if the file is a packet")
+			return hinted(d.Fail(d.KeyOffset(), "is not a field of a packet"), "remove the field; if the file is a conversation, carrel import takes it")
 		}
 		seen[key] = true
 		return read()

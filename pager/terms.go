@@ -14,7 +14,7 @@ import (
 type Terms []string
 
 // NewIntent returns the terms of texts: runs of ASCII letters, digits and
-// underscores in lower case, without stop words and single letters.
+// underscores in lower case, each once, without stop words and single characters.
 func NewIntent(texts ...string) Terms {
 	var in Terms
 	seen := make(map[string]bool)

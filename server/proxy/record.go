@@ -26,7 +26,7 @@ var (
 )
 
 // maxStuck is the number of writes that have not returned in time from which on commit begins no other
-// and fails at once.
+// even with Options.Required, and fails at once.
 const maxStuck = 64
 
 // commit calls the function do in a goroutine, and waits for it until ctx ends, or for at most

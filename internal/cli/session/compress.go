@@ -37,7 +37,8 @@ func newCompress(j *job.Job) *cobra.Command {
 		Short: "Cut the window to a budget, and keep what the agent needs to go on",
 		Long: `Compress cuts the window of a conversation to a budget. In place of the text that
 leaves, it writes an account: the user's words, the agent's sentences, calls with their outcomes,
-changes, important parts of files, and the state at the end. The newest messages stay unchanged.
+changes, important parts of files, and the state at the end. As many of the newest messages as
+fit into an eighth of the budget stay unchanged.
 Each cut block has an id, by which "carrel recall" returns it; blocks that rules keep never leave:
 "carrel help budget". Every byte stays in the store.
 
