@@ -668,6 +668,26 @@ func TestSent(t *testing.T) {
 	}
 }
 
+// The rows of a smaller window do not say how large the window of their calls was: Claude Code would
+// take that for the size of this one, and compact it at once.
+func TestASmallerWindowHasNoUsage(t *testing.T) {
+	rows := `{"type":"user","uuid":"u","message":{"role":"user","content":"Go."}}` + "\n" +
+		`{"type":"assistant","uuid":"a","parentUuid":"u","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":3,"output_tokens":6}}}` + "\n"
+	s, err := format{}.Decode("x.jsonl", []byte(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := transcript.Whole(s)
+	w.Entries[0] = transcript.Stub("b", "[carrel b]")
+	out, err := format{}.Encode(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = (format{}).Decode("y.jsonl", out.Data); err != nil || s.Sent != 0 || len(s.Messages) != 2 {
+		t.Errorf("%+v, %v: want two messages, and no tokens\n%s", s, err, out.Data)
+	}
+}
+
 // The title of a session is the first text of a person, not the client's text around
 // commands and summaries.
 func TestTitleSkipsWhatTheClientWrote(t *testing.T) {
