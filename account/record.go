@@ -109,9 +109,9 @@ func telling(key string) bool {
 	return false
 }
 
-// resultOf returns the values at the top level of a result in JSON that say what the call did, in
-// the order of the result and within a limit: ids, dates, amounts and states, and then, as far as
-// there is room, other short values. It leaves out values that are in the text of the call. If doc
+// resultOf returns values at the top level of a result in JSON, in the order of the result and within
+// a limit. It prefers ids, dates, amounts and states, and fills the room that is left with other short
+// values. It leaves out values that are in the text of the call. If doc
 // is no JSON object, it returns the text first, cut to the limit.
 func resultOf(doc gjson.Result, first, call string) string {
 	if !doc.IsObject() {

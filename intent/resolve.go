@@ -236,9 +236,8 @@ func (c *compiler) resolveLook(a *act, end int) bool {
 	return like < end && c.is(like+1, "like")
 }
 
-// resolvePick reports whether a question that begins with "what" asks for a choice, as "what phone
-// should I get" does, or for what the reader sees, as "what mistakes do you see" does. For the latter it
-// sets the verb analyze.
+// resolvePick reports whether it knows the verb of a question that begins with "what". "What phone
+// should I get" keeps the verb decide. "What mistakes do you see" gets the verb analyze.
 func (c *compiler) resolvePick(a *act, end int) bool {
 	if k := c.anyOf(a.body, end, "see", "notice", "spot", "find"); k < end && c.is(k-1, "you") {
 		a.verb, a.how = Analyze, plain

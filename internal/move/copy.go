@@ -48,7 +48,7 @@ func (m *mover) copy(ctx context.Context, p *plan) error {
 }
 
 // copyJobs makes the jobs of a scope those of the source. No process has them in the copy, so that
-// whoever uses it finishes them.
+// the process that opens it finishes them.
 func (m *mover) copyJobs(ctx context.Context, p *plan) error {
 	all, err := m.from.AllJobs(ctx, p.scope)
 	if err != nil {

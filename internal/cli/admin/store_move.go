@@ -91,7 +91,7 @@ nothing is written.
 
 The copy has all sessions with their journals, blocks, pins, contracts and rewrites, what remains
 of purged text, artifacts with their versions, contexts, calls, credentials, and purges that were
-cut off, which whoever uses the copy finishes. In the end move reads
+cut off: the process that opens the copy finishes them. In the end move reads
 all of it, checks every text against its commitment, and compares a digest of everything in TO with
 that of FROM.
 
