@@ -16,6 +16,7 @@ import (
 type record struct {
 	call   string // the name of the tool and its short arguments
 	result string // short values of the result that the arguments do not have, or empty
+	id     string // the first id in the result, or empty
 }
 
 // Limits of records.
@@ -25,6 +26,7 @@ const (
 	leastArgument = 20  // bytes that an argument of a call may have, or is left out
 	leastRecords  = 400 // bytes of all, in a short conversation;
 	recordShare   = 64  // in a long one, the part of its bytes that they may have
+	mostIDs       = 160 // bytes of the ids of older records
 )
 
 // changing reports whether a word is one with which names of tools begin that
@@ -79,7 +81,23 @@ func (r *reader) record(c transcript.ToolCall, res transcript.ToolResult) (recor
 		}
 		return true
 	})
-	return record{call, resultOf(doc, first, call)}, true
+	return record{call, resultOf(doc, first, call), idOf(doc)}, true
+}
+
+// idOf returns the first id at the top level of a result in JSON, such as T-4711, or "".
+func idOf(doc gjson.Result) (id string) {
+	if !doc.IsObject() {
+		return ""
+	}
+	doc.ForEach(func(key, v gjson.Result) bool {
+		k, s := strings.ToLower(key.Str), v.String()
+		isID := k == "id" || strings.HasSuffix(k, "_id") || strings.HasSuffix(k, "_ref") || strings.HasSuffix(k, "_number")
+		if isID && len(s) <= mostValue && strings.ContainsAny(s, "0123456789") {
+			id = s
+		}
+		return id == ""
+	})
+	return id
 }
 
 // tellsError reports whether the value error of a result says that there is an error. Null, false,
@@ -156,7 +174,7 @@ func (t *tracker) recorded(r record) {
 }
 
 // newestRecords returns the newest records as lines, the newest last, and in more how many older
-// records are left out. The lines have at most leastRecords bytes or, in a long conversation, the
+// records are left out. The first line has the newest ids of those, if there are any. The lines have at most leastRecords bytes or, in a long conversation, the
 // conversation's bytes divided by recordShare.
 func (t *tracker) newestRecords() (lines []string, more int) {
 	room := max(leastRecords, t.bytes()/recordShare)
@@ -168,6 +186,28 @@ func (t *tracker) newestRecords() (lines []string, more int) {
 		}
 		lines = append(lines, line)
 	}
+	if ids := idsOf(t.records[:more]); ids != "" {
+		lines = append(lines, "before: "+ids)
+	}
 	slices.Reverse(lines)
 	return lines, more
+}
+
+// idsOf returns the newest ids of records, each once behind the tool that returned it first, in at
+// most mostIDs bytes.
+func idsOf(records []record) string {
+	var ids []string
+	seen := make(map[string]bool)
+	for _, r := range records {
+		if r.id != "" && !seen[r.id] {
+			seen[r.id] = true
+			name, _, _ := strings.Cut(r.call, " ")
+			ids = append(ids, name+" "+r.id)
+		}
+	}
+	all := strings.Join(ids, ", ")
+	for len(all) > mostIDs {
+		_, all, _ = strings.Cut(all, ", ")
+	}
+	return all
 }
