@@ -21,7 +21,8 @@ func (e *Engine) CheckContract(ctx context.Context, scope governance.Scope, req 
 	return e.contracts.CheckContract(ctx, scope, req)
 }
 
-// Contract returns the contract of a session, one Liminate statement a line.
+// Contract returns the contract of a session, one statement a line, in the
+// language of package limn.
 func (e *Engine) Contract(ctx context.Context, scope governance.Scope, req *SessionRequest) (*ContractResult, error) {
 	return e.contracts.Contract(ctx, scope, req)
 }
@@ -32,8 +33,9 @@ func (e *Engine) Contract(ctx context.Context, scope governance.Scope, req *Sess
 // facts are called unknown. A session that began with a packet passes that
 // packet's entries on.
 //
-// The packet is checked against the rules of honesty and the record of the
-// session. If a check fails, the error is an [ErrPolicy].
+// The packet is checked against the rules of honesty, see package handoff,
+// and the record of the session. If a check fails, the error is an
+// [ErrPolicy].
 func (e *Engine) Handoff(ctx context.Context, scope governance.Scope, req *HandoffRequest) (*HandoffResult, error) {
 	return e.handoffs.Handoff(ctx, scope, req)
 }
