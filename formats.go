@@ -40,10 +40,9 @@ func Validate(format string, data []byte) (string, []transcript.Violation, error
 // removed; parts are put into the order that the provider requires. The
 // result lists each repair with its rule.
 //
-// A request that breaks no checkable rule is returned byte for byte. Parts
-// that need no repair keep their bytes, with one exception: if the model signs
-// thinking together with everything before it, see [Engine.Export], the
-// thinking that follows the first change is removed.
+// A request that breaks no checkable rule is returned byte for byte. Parts that need no repair
+// keep their bytes, with one exception: if the model signs thinking together with everything
+// before it, see [Engine.Export], the thinking that follows the first change is removed.
 //
 // Repair fails with an [*InvalidError] if a violation cannot be repaired, and
 // with a [*transcript.SyntaxError] or an [ErrFormat] if the request cannot be

@@ -20,9 +20,8 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// Options adjusts an [Engine]. The zero value of every field selects a
-// default, and so does a nil *Options. In Weights, Cuts and Ladder only the
-// zero struct does: in any other, a 0 is a 0.
+// Options adjusts an [Engine]. The zero value of every field selects a default, and so does a nil
+// *Options. In Weights, Cuts and Ladder only the zero struct does: in any other, a 0 is a 0.
 type Options struct {
 	// Weights are the weights of the retention score. The default is
 	// [pager.DefaultWeights].
@@ -124,9 +123,8 @@ type Options struct {
 	// [governance.ActorUser].
 	Actor governance.Actor
 
-	// Now returns the current time, for records and for the age and the
-	// expiry of artifacts. It must be safe for concurrent use. The default is
-	// time.Now.
+	// Now returns the current time, for records and for the age and the expiry of artifacts. It
+	// must be safe for concurrent use. The default is time.Now.
 	Now func() time.Time
 
 	// Rand is the source of ids and salts. It must be safe for concurrent

@@ -49,9 +49,8 @@ func Trim(ctx context.Context, data []byte, req *CompressRequest, opts *Options)
 	return t, nil
 }
 
-// Recall returns the whole text of a block, in the window or not, by its id or
-// a prefix of it: messages, calls and results as a model reads them. It fails
-// like [Engine.Recall].
+// Recall returns the whole text of a block, in the window or not, by its id or a prefix of it:
+// messages, calls and results as a model reads them. It fails like [Engine.Recall].
 func (t *Trimmed) Recall(ctx context.Context, id string) ([]byte, error) {
 	res, err := t.engine.Recall(ctx, governance.DefaultScope, &RecallRequest{Block: id, Text: true})
 	if err != nil {

@@ -6,15 +6,13 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// Brief returns the facts of a session that must survive a compaction, as a
-// short text. It is made from the account of all windows of the session, see package
-// account: users' messages and corrections, pins and rules, the state of the
-// work, decisions, the most valuable sentences of the agent, open points,
-// changed files, and the last command of each group of attempts with its
-// outcome. Entries quote the conversation and name the block that has the
-// whole text. Blocks that the agent compacted are included. A brief for a
-// restart omits whatever the summary at the beginning of the window says.
-// Brief changes nothing.
+// Brief returns the facts of a session that must survive a compaction, as a short text. It is
+// made from the account of all windows of the session, see package account: users' messages and
+// corrections, pins and rules, the state of the work, decisions, the most valuable sentences of
+// the agent, open points, changed files, and the last command of each group of attempts with its
+// outcome. Entries quote the conversation and name the block that has the whole text. Blocks that
+// the agent compacted are included. A brief for a restart omits whatever the summary at the
+// beginning of the window says. Brief changes nothing.
 //
 // In each kind of entry the newest comes first, and every kind has its share
 // of the budget. The result counts the entries that do not fit.
@@ -50,12 +48,11 @@ func (e *Engine) Brief(ctx context.Context, scope governance.Scope, req *BriefRe
 //
 // # Probes
 //
-// A window with a new summary must answer probes that were generated from the
-// original blocks; see package probe. If it does not, Compress tries a more
-// detailed summary, then one that covers fewer blocks, then a sliding window.
-// If none is accepted, the error is an [ErrProbes]. The result has the score
-// of an opaque summary, but a low score is an error only if the request has a
-// ProbeMin.
+// A window with a new summary must answer probes that were generated from the original blocks;
+// see package probe. If it does not, Compress tries a more detailed summary, then one that covers
+// fewer blocks, then a sliding window. If none is accepted, the error is an [ErrProbes]. The
+// result has the score of an opaque summary, but a low score is an error only if the request has
+// a ProbeMin.
 //
 // The text of the new summary must also pass, without the rest of the window,
 // the rules of [api.Judgement], by which [Engine.CheckSummary] judges too.
@@ -76,13 +73,11 @@ func (e *Engine) Compress(ctx context.Context, scope governance.Scope, req *Comp
 	return e.windows.Compress(ctx, scope, req)
 }
 
-// Discard takes blocks out of the window of a session. They stay recallable,
-// and [Engine.Undo] brings them back. Named blocks leave all or not at all:
-// if a rule keeps one, if one is not in the window, or if the window would
-// fall below its floor, the error is an [ErrPolicy] with a
-// [*pager.DiscardError] that lists the refused blocks. An automatic discard
-// takes blocks in the order of [pager.PlanDiscard] until the window is not
-// above its target or no block may leave.
+// Discard takes blocks out of the window of a session. They stay recallable, and [Engine.Undo]
+// brings them back. Named blocks leave all or not at all: if a rule keeps one, if one is not in
+// the window, or if the window would fall below its floor, the error is an [ErrPolicy] with a
+// [*pager.DiscardError] that lists the refused blocks. An automatic discard takes blocks in the
+// order of [pager.PlanDiscard] until the window is not above its target or no block may leave.
 //
 // If the session's provider would refuse the result, the error is an
 // [ErrInvalid]. An error leaves the session unchanged.
@@ -97,8 +92,7 @@ func (e *Engine) DiffSession(ctx context.Context, scope governance.Scope, req *D
 	return e.windows.DiffSession(ctx, scope, req)
 }
 
-// Messages returns the blocks of a session in every state, those of earlier
-// windows first.
+// Messages returns the blocks of a session in every state, those of earlier windows first.
 func (e *Engine) Messages(ctx context.Context, scope governance.Scope, req *MessagesRequest) (*MessagesResult, error) {
 	return e.windows.Messages(ctx, scope, req)
 }
@@ -195,22 +189,19 @@ func (e *Engine) Trigger(ctx context.Context, scope governance.Scope, req *Trigg
 	return e.windows.Trigger(ctx, scope, req)
 }
 
-// Undo takes back the last operation of a session that is not undone yet, and
-// restores window and pins exactly. It undoes operations of Compress, NewEpoch,
-// Page, Discard and Pin and skips all others; no job takes back an undo. It
-// fails with [store.ErrNotFound] if there is nothing to undo, and with
-// [ErrPolicy] if the request names another operation than the last one.
+// Undo takes back the last operation of a session that is not undone yet, and restores window and
+// pins exactly. It undoes operations of Compress, NewEpoch, Page, Discard and Pin and skips all
+// others; no job takes back an undo. It fails with [store.ErrNotFound] if there is nothing to
+// undo, and with [ErrPolicy] if the request names another operation than the last one.
 func (e *Engine) Undo(ctx context.Context, scope governance.Scope, req *UndoRequest) (*UndoResult, error) {
 	return e.windows.Undo(ctx, scope, req)
 }
 
-// Why returns the decisions about a block, each with its rule or the inputs
-// of its score, and the rule and the score that it would have now. For up to
-// ten identifiers and ten lines of the block it returns the probability that
-// the agent needs them again, the reasons, and whether they are in the window.
-// If the last pass made an account, it also returns the units of the block:
-// worth, cost, reasons, and for one that is not in the window the smallest
-// target that includes it.
+// Why returns the decisions about a block, each with its rule or the inputs of its score, and the
+// rule and the score that it would have now. For up to ten identifiers and ten lines of the block
+// it returns the probability that the agent needs them again, the reasons, and whether they are
+// in the window. If the last pass made an account, it also returns the units of the block: worth,
+// cost, reasons, and for one that is not in the window the smallest target that includes it.
 func (e *Engine) Why(ctx context.Context, scope governance.Scope, req *BlockRequest) (*WhyResult, error) {
 	return e.windows.Why(ctx, scope, req)
 }
