@@ -17,10 +17,10 @@ func (e *Engine) Append(ctx context.Context, scope governance.Scope, req *Append
 	return e.sessions.Append(ctx, scope, req)
 }
 
-// RemoveSession takes a session out of use until [Engine.RestoreSession]: no
-// list and no search has it, and jobs that read or continue it fail with
-// [ErrPolicy]. Only [Engine.Session], [Engine.FindSession], [Engine.Journal]
-// and [Engine.PurgeSession] still accept it. Its text is kept.
+// RemoveSession takes a session out of use until [Engine.RestoreSession]: [Engine.Sessions] and
+// [Engine.Search] leave it out, and jobs that read or continue its conversation fail with
+// [ErrPolicy]. [Engine.Session], [Engine.FindSession], [Engine.Journal] and [Engine.PurgeSession]
+// accept it. Its text is kept.
 func (e *Engine) RemoveSession(ctx context.Context, scope governance.Scope, req *SessionRequest) (*SessionRemoval, error) {
 	return e.sessions.RemoveSession(ctx, scope, req)
 }

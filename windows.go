@@ -191,8 +191,8 @@ func (e *Engine) Trigger(ctx context.Context, scope governance.Scope, req *Trigg
 
 // Undo takes back the last operation of a session that is not undone yet, and restores window and
 // pins exactly. It undoes operations of Compress, NewEpoch, Page, Discard and Pin and skips all
-// others; no job takes back an undo. It fails with [store.ErrNotFound] if there is nothing to
-// undo, and with [ErrPolicy] if the request names another operation than the last one.
+// others; no job takes back an undo. It fails with [store.ErrNotFound] if there is no such
+// operation, and with [ErrPolicy] if the request names another than the last one.
 func (e *Engine) Undo(ctx context.Context, scope governance.Scope, req *UndoRequest) (*UndoResult, error) {
 	return e.windows.Undo(ctx, scope, req)
 }
