@@ -70,8 +70,9 @@ func (e *Engine) CollectStash(ctx context.Context, scope governance.Scope, req *
 	return e.artifacts.CollectStash(ctx, scope, req)
 }
 
-// Put stores artifacts, all or none. It fails with [ErrPolicy] if one looks
-// as if it held a credential or names a source that may not be fetched from.
+// Put stores artifacts, all or none. It does not ask their sources. It fails with [ErrPolicy] if one
+// looks as if it held a credential, or has the id of a memory that the gate held or a person
+// rejected.
 func (e *Engine) Put(ctx context.Context, scope governance.Scope, req *PutRequest) (*List[Artifact], error) {
 	return e.artifacts.Put(ctx, scope, req)
 }
