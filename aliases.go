@@ -5,8 +5,8 @@ import (
 	"github.com/carrel-dev/carrel/manifest"
 )
 
-// The requests and results of jobs are declared in package api, which every
-// surface uses.
+// The requests, results and typed errors of jobs are declared and described
+// in package api, which HTTP, MCP, the console and the command line use too.
 type (
 	AcceptRequest        = api.AcceptRequest
 	AcceptResult         = api.AcceptResult
@@ -169,7 +169,9 @@ type List[T any] = api.List[T]
 // the two results of a job, as in Items(e.Sessions(ctx, scope, req)).
 func Items[T any](l *List[T], err error) ([]T, error) { return api.Items(l, err) }
 
-// The strategies of compression; see package api.
+// The strategies of compression, the purposes of briefs, the ladders and the
+// plain format of contexts, the sizes of briefs and pointers in tokens, and
+// the time that the stash keeps an output; see package api.
 const (
 	StrategyAnchored     = api.StrategyAnchored
 	StrategyHybrid       = api.StrategyHybrid

@@ -55,13 +55,11 @@ func (e *Engine) PinArtifact(ctx context.Context, scope governance.Scope, req *P
 	return e.artifacts.PinArtifact(ctx, scope, req)
 }
 
-// Stash stores the output of a tool and returns a pointer for the window: a
-// text with the head and the tail of the output, the lines between them that
-// the session most likely needs, and the command that returns the whole
-// output. Equal outputs of a scope are stored once; equal outputs and
-// histories give equal pointers. It fails with [ErrPolicy] if the output
-// looks as if it held a credential. When it returns without an error, the
-// output is stored durably.
+// Stash stores the output of a tool and returns a pointer for the window: a text with the head
+// and the tail of the output, the lines between them that the session most likely needs, and the
+// command that returns the whole output. Equal outputs of a scope are stored once; equal outputs
+// after equal conversations give equal pointers. It fails with [ErrPolicy] if the output looks as
+// if it held a credential. When it returns without an error, the output is stored durably.
 func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRequest) (*StashResult, error) {
 	return e.artifacts.Stash(ctx, scope, req)
 }
@@ -72,8 +70,9 @@ func (e *Engine) CollectStash(ctx context.Context, scope governance.Scope, req *
 	return e.artifacts.CollectStash(ctx, scope, req)
 }
 
-// Put stores artifacts, all or none. It fails with [ErrPolicy] if one looks
-// as if it held a credential or names a source that may not be fetched from.
+// Put stores artifacts, all or none. It does not ask their sources. It fails with [ErrPolicy] if one
+// looks as if it held a credential, or has the id of a memory that the gate held or a person
+// rejected.
 func (e *Engine) Put(ctx context.Context, scope governance.Scope, req *PutRequest) (*List[Artifact], error) {
 	return e.artifacts.Put(ctx, scope, req)
 }

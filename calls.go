@@ -27,8 +27,7 @@ func (e *Engine) CloseCalls(ctx context.Context, scope governance.Scope, req *Cl
 }
 
 // Calls returns the calls to models of a scope or of one session, the last
-// begun first, at most limit; 0 means all. Calls hold no text, and they stay
-// when their session is purged.
+// begun first. Calls hold no text, and they stay when their session is purged.
 func (e *Engine) Calls(ctx context.Context, scope governance.Scope, req *CallsRequest) (*List[Call], error) {
 	return e.calls.Calls(ctx, scope, req)
 }
@@ -49,7 +48,8 @@ func (e *Engine) Report(ctx context.Context, scope governance.Scope, req *Report
 }
 
 // Rewrites returns the rewrites of a session: the messages that were sent to models in place of
-// the client's messages. A caller that sends the conversation again sends these bytes again.
+// the client's messages. A caller that sends the conversation again must send these bytes again:
+// the provider's cache finds no others.
 func (e *Engine) Rewrites(ctx context.Context, scope governance.Scope, req *SessionRequest) (*RewritesResult, error) {
 	return e.calls.Rewrites(ctx, scope, req)
 }

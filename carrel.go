@@ -12,9 +12,20 @@
 //
 // To keep conversations, decisions and artifacts, open a store and an engine:
 //
-//	s, err := sqlite.Open(ctx, path, nil)
+//	s, err := sqlite.Open(ctx, "carrel.db", nil) // package store/sqlite
 //	...
 //	e, err := carrel.New(s, nil)
+//	...
+//	in, err := e.Import(ctx, governance.DefaultScope, &carrel.ImportRequest{Name: name, Data: data})
+//	...
+//	_, err = e.Compress(ctx, governance.DefaultScope, &carrel.CompressRequest{
+//		Session: in.Session, Target: carrel.Target{Tokens: 40_000},
+//	})
+//	...
+//	out, err := e.Export(ctx, governance.DefaultScope, &carrel.ExportRequest{Session: in.Session})
+//
+// A scope names the owner of sessions and artifacts. A job works in one scope
+// and sees nothing of another. A single user takes [governance.DefaultScope].
 //
 // # Jobs
 //
@@ -25,11 +36,12 @@
 // of any block, [Engine.Search] finds blocks, [Engine.Why] explains where a
 // block is, and [Engine.Undo] restores the window before the last operation.
 //
-// Each session has a contract: a program that records the states of its
-// blocks and, with [Engine.AmendContract], decisions, questions, corrections
-// and the rules that the engine must keep. The engine refuses a pass after
-// which the contract would fail. [Engine.Handoff] makes a packet that carries
-// a session to another agent, and [Engine.Accept] begins a session with it.
+// Each session has a contract: a program that records the states of its blocks and, with
+// [Engine.AmendContract], decisions, questions, corrections and the rules that the engine must
+// keep. A pass is a run of a job that takes blocks out of a window or brings them back; it is
+// automatic if no person asked for it. The engine refuses a pass after which the contract would
+// fail. [Engine.Handoff] makes a packet that carries a session to another agent, and
+// [Engine.Accept] begins a session with it.
 //
 // [Engine.Put] stores artifacts, which are pieces of context from outside of
 // conversations, and [Engine.Assemble] makes a context from them for a query,
@@ -45,11 +57,15 @@
 // place of the client's with [Engine.NewEpoch] and [Engine.KeepRewrite].
 // [Engine.Report] and [Engine.Calls] return these records.
 //
-// Each job reads its input at a revision, asks the pure packages
-// (transcript, pager, facts, intent, retrieval, contract, handoff, triage,
-// assembly, manifest), and writes one [store.Change] or [store.Update]. If
-// the revision changed in between, it reads again, three times at most. A job
-// that fails has changed nothing.
+// Each job reads its input at a revision, asks the pure packages (transcript, pager, facts,
+// intent, retrieval, contract, handoff, triage, assembly, manifest), and writes one
+// [store.Change] or [store.Update]. If another writer changed the revision in between, it begins
+// again; after the third conflict it fails with [store.ErrConflict]. A job that fails has changed
+// nothing. [Engine.NewEpoch] and [Engine.PurgeSession] write several changes; if one is
+// interrupted, call it again.
+//
+// A request with a [Cursor] asks for one page: at most Limit entries, after those of the page
+// before. A limit of 0 means all; over HTTP and MCP it means [api.DefaultLimit].
 //
 // # Without a model
 //
@@ -105,8 +121,8 @@ type Engine struct {
 	audit     *audit.Audit
 }
 
-// New returns an engine over s. The engine does not own s: the caller closes
-// it after the last job has returned. opts may be nil.
+// New returns an engine over s. The engine does not own s: the caller closes it after the last
+// job has returned. opts may be nil. New fails if s is nil or if an option is invalid.
 func New(s store.Store, opts *Options) (*Engine, error) {
 	if s == nil {
 		return nil, errors.New("carrel: New needs a store: the first argument is nil")
@@ -143,9 +159,9 @@ func furnish(b *base.Base, shared *stacks.Shared, memory *hold.Memory) *Engine {
 }
 
 // As returns an engine that acts for another actor on s, a view of the same
-// store such as one of package guard. Both engines share their caches. A
-// cache entry belongs to one scope and is used only after s has returned the
-// revision of that scope.
+// store such as one of package guard. Both engines share their caches. The
+// caches reveal nothing that s refuses: before the engine uses an entry, it
+// asks s for the revision of the session or scope of the entry.
 func (e *Engine) As(actor governance.Actor, s store.Store) *Engine {
 	b := &base.Base{Store: s, Opts: e.base.Opts}
 	b.Opts.Actor = actor

@@ -15,11 +15,11 @@ import (
 // artifacts, the window of a session, the artifacts that triage selects, and
 // the query.
 //
-// Assemble measures the demand, which is the size of everything before any
-// cut, and derives the tier from it (see package assembly). The result is
-// never over the budget. If the parts that no tier may cut are over it, the
-// error is an [ErrBudget] with their sizes. A session that is too large is
-// cut as by [Engine.Compress], in this context alone.
+// Assemble measures the demand, which is the size of everything before any cut, and derives the
+// tier from it (see package assembly). The result is never over the budget. If the parts that no
+// tier may cut are over it, the error is an [ErrBudget] in which errors.As finds their sizes, an
+// [*assembly.FloorError]. A session that is too large is cut as by [Engine.Compress], in this
+// context alone; if it cannot be cut so far, the ErrBudget has the figures of [Floor].
 //
 // Each artifact stands between fences that name its source and that no text
 // can close. Invisible characters are made visible. Every artifact is checked
@@ -31,24 +31,23 @@ func (e *Engine) Assemble(ctx context.Context, scope governance.Scope, req *Asse
 	return e.contexts.Assemble(ctx, scope, req)
 }
 
-// Policy returns the name of the policy of triage, the ladder and the
-// threshold of the gate. Manifests and verdicts are bound to it.
+// Policy returns one name for the policy of triage, the ladder, the limit of [Options.Page] and
+// the threshold of the gate together. Manifests and verdicts are bound to it.
 func (e *Engine) Policy() string {
 	return e.shared.PolicyName
 }
 
-// Bind binds v to text, scope and the engine's current policy. Use it if the
-// text that is judged is the text that is committed; an external evaluator
-// binds its own verdicts.
+// Bind sets Content, Scope and Policy of v, so that [Engine.Commit] accepts v
+// only for this text, scope and policy. Call it if the caller itself judged
+// text. A verdict of another program must come with these fields.
 func (e *Engine) Bind(v *assembly.Verdict, scope governance.Scope, text string) {
 	e.contexts.Bind(v, scope, text)
 }
 
-// Commit passes the outcome of a context, and a memory proposed from it,
-// through the gate. The caller supplies the confidence; Carrel computes none.
-// An accepted memory is stored with its lineage and may enter contexts. A
-// held memory is stored apart until a person decides (see [Engine.Review]) or
-// until it is proposed again with a verdict that passes. A refused memory is
+// Commit passes the outcome of a context, and a memory proposed from it, through the gate. The
+// caller supplies the confidence; Carrel computes none. An accepted memory is stored with its
+// lineage and may enter contexts. A held memory is stored apart until a person decides (see
+// [Engine.Decide]) or until it is proposed again with a verdict that passes. A refused memory is
 // not stored and changes nothing.
 //
 // Without a text, Commit records only the outcome of the context beside its
@@ -68,15 +67,15 @@ func (e *Engine) Review(ctx context.Context, scope governance.Scope, req *IDRequ
 	return e.contexts.Review(ctx, scope, req)
 }
 
-// Decide ends a review. An approved memory counts as verified by the person
-// who approved it. A replacement text must not hold a credential. Only the
-// first decision counts: a second one fails with [ErrRequest].
+// Decide ends a review. An approved memory counts as verified by the person who approved it.
+// Decide fails with [ErrPolicy] if the approved text looks as if it held a credential or is that
+// of a live memory. Only the first decision counts: a second one fails with [ErrRequest].
 func (e *Engine) Decide(ctx context.Context, scope governance.Scope, d *DecideRequest) (*Artifact, error) {
 	return e.contexts.Decide(ctx, scope, d)
 }
 
 // Manifests returns the manifests of a scope or of one session, newest first,
-// at most limit, without their documents. A limit of 0 means all.
+// without their documents.
 func (e *Engine) Manifests(ctx context.Context, scope governance.Scope, req *ManifestsRequest) (*List[store.Manifest], error) {
 	return e.contexts.Manifests(ctx, scope, req)
 }
@@ -92,9 +91,9 @@ func (e *Engine) DiffManifests(ctx context.Context, scope governance.Scope, req 
 	return e.contexts.DiffManifests(ctx, scope, req)
 }
 
-// VerifyManifest checks a manifest: the seal of its document, the commitment
-// of every segment, and the commitment of the whole context. It fails with
-// [ErrIntegrity] if a check fails.
+// VerifyManifest checks a manifest: the seal of its document, the commitment of every segment,
+// and the commitment of the whole context. It fails with [ErrIntegrity] if a check fails. Purged
+// segments cannot be checked: the result counts them in Erased and leaves Output false.
 func (e *Engine) VerifyManifest(ctx context.Context, scope governance.Scope, req *IDRequest) (*VerifyResult, error) {
 	return e.contexts.VerifyManifest(ctx, scope, req)
 }
@@ -119,5 +118,6 @@ func (e *Engine) Triage(ctx context.Context, scope governance.Scope, req *Triage
 }
 
 // VerifyDocument checks an exported document of a manifest without a store:
-// that it is in canonical form and that its seal holds.
+// that it is in canonical form and that its seal holds. If not, it fails with
+// [ErrIntegrity]. The result has only Manifest, Seal and Redacted.
 func VerifyDocument(data []byte) (*VerifyResult, error) { return contexts.VerifyDocument(data) }

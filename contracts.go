@@ -21,7 +21,8 @@ func (e *Engine) CheckContract(ctx context.Context, scope governance.Scope, req 
 	return e.contracts.CheckContract(ctx, scope, req)
 }
 
-// Contract returns the contract of a session, one Liminate statement a line.
+// Contract returns the contract of a session, one statement a line, in the
+// language of package limn.
 func (e *Engine) Contract(ctx context.Context, scope governance.Scope, req *SessionRequest) (*ContractResult, error) {
 	return e.contracts.Contract(ctx, scope, req)
 }
@@ -32,23 +33,22 @@ func (e *Engine) Contract(ctx context.Context, scope governance.Scope, req *Sess
 // facts are called unknown. A session that began with a packet passes that
 // packet's entries on.
 //
-// The packet is checked against the rules of honesty and the record of the
+// The packet is checked against the rules of honesty, see package handoff, and the record of the
 // session. If a check fails, the error is an [ErrPolicy].
 func (e *Engine) Handoff(ctx context.Context, scope governance.Scope, req *HandoffRequest) (*HandoffResult, error) {
 	return e.handoffs.Handoff(ctx, scope, req)
 }
 
-// CheckHandoff checks a packet against the rules of honesty and, if the
+// CheckHandoff checks a packet against the rules of honesty, see package handoff, and, if the
 // request names a session, against the record of that session.
 func (e *Engine) CheckHandoff(ctx context.Context, scope governance.Scope, req *CheckHandoffRequest) (*HandoffResult, error) {
 	return e.handoffs.CheckHandoff(ctx, scope, req)
 }
 
-// Accept begins a session with a packet. Its conversation is one user
-// message, the packet, which no pass takes out of the window; its contract
-// inherits the packet's decisions, corrections, questions and verified
-// claims. The result lists violations of the rules of honesty; they are no
-// error.
+// Accept begins a session with a packet. Its conversation is one user message, the packet, which
+// no pass takes out of the window; its contract inherits the packet's decisions, corrections,
+// questions and verified claims. The result lists violations of the rules of honesty, see package
+// handoff; they are no error.
 func (e *Engine) Accept(ctx context.Context, scope governance.Scope, req *AcceptRequest) (*AcceptResult, error) {
 	return e.handoffs.Accept(ctx, scope, req)
 }

@@ -27,7 +27,8 @@ func Detect(data []byte) (transcript.Format, error) { return hold.Detect(data) }
 
 // Validate checks a conversation against the rules of the named format, or of
 // the detected one if format is empty. It returns the name of the format and
-// the violations for which a provider would refuse the conversation.
+// the violations for which a provider would refuse the conversation. It fails
+// with [ErrFormat] or a [*transcript.SyntaxError] if data cannot be read.
 func Validate(format string, data []byte) (string, []transcript.Violation, error) {
 	return hold.Validate(format, data)
 }
@@ -39,10 +40,9 @@ func Validate(format string, data []byte) (string, []transcript.Violation, error
 // removed; parts are put into the order that the provider requires. The
 // result lists each repair with its rule.
 //
-// A request that breaks no checkable rule is returned byte for byte. Parts
-// that need no repair keep their bytes, with one exception: where a model
-// binds thinking to everything before it, thinking behind the first change is
-// removed.
+// A request that breaks no checkable rule is returned byte for byte. Parts that need no repair
+// keep their bytes, with one exception: if the model signs thinking together with everything
+// before it, see [Engine.Export], the thinking that follows the first change is removed.
 //
 // Repair fails with an [*InvalidError] if a violation cannot be repaired, and
 // with a [*transcript.SyntaxError] or an [ErrFormat] if the request cannot be
@@ -59,5 +59,5 @@ func (e *Engine) Repair(_ context.Context, _ governance.Scope, req *RepairReques
 // much is missing, and which blocks cannot leave.
 func Floor(err error) (*pager.FloorError, bool) { return api.FloorOf(err) }
 
-// Refused returns the reasons of a refused discard if err holds them.
+// Refused returns the reasons of a refused Discard or Page if err holds them.
 func Refused(err error) (*pager.DiscardError, bool) { return api.RefusedOf(err) }

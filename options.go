@@ -20,8 +20,8 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// Options adjusts an [Engine]. The zero value of every field selects a
-// default, and so does a nil *Options.
+// Options adjusts an [Engine]. The zero value of every field selects a default, and so does a nil
+// *Options. In Weights, Cuts and Ladder only the zero struct does: in any other, a 0 is a 0.
 type Options struct {
 	// Weights are the weights of the retention score. The default is
 	// [pager.DefaultWeights].
@@ -85,8 +85,9 @@ type Options struct {
 	// [secret.RedactPersonal].
 	Redact bool
 
-	// Sources fetches artifacts again. By default nothing is fetched, and an
-	// artifact with a source enters no context.
+	// Sources fetches artifacts again. By default nothing is fetched: an
+	// artifact whose source can be fetched, see [NewArtifact], enters no
+	// context, and Get of it fails with [artifact.ErrForbidden].
 	Sources artifact.Source
 
 	// Embedder computes embeddings for semantic similarity. By default texts
@@ -122,11 +123,12 @@ type Options struct {
 	// [governance.ActorUser].
 	Actor governance.Actor
 
-	// Now returns the current time, for records and for the age and the
-	// expiry of artifacts. The default is time.Now.
+	// Now returns the current time, for records and for the age and the expiry of artifacts. It
+	// must be safe for concurrent use. The default is time.Now.
 	Now func() time.Time
 
-	// Rand is the source of ids and salts. The default is crypto/rand.
+	// Rand is the source of ids and salts. It must be safe for concurrent
+	// use. The default is crypto/rand.
 	Rand io.Reader
 
 	// Progress is called during long jobs with the job's name and the steps

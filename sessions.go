@@ -17,8 +17,10 @@ func (e *Engine) Append(ctx context.Context, scope governance.Scope, req *Append
 	return e.sessions.Append(ctx, scope, req)
 }
 
-// RemoveSession takes a session out of use: jobs do not list, find, read or
-// continue it until [Engine.RestoreSession]. Its text is kept.
+// RemoveSession takes a session out of use until [Engine.RestoreSession]: [Engine.Sessions] and
+// [Engine.Search] leave it out, and jobs that read or continue its conversation fail with
+// [ErrPolicy]. [Engine.Session], [Engine.FindSession], [Engine.Journal] and [Engine.PurgeSession]
+// accept it. Its text is kept.
 func (e *Engine) RemoveSession(ctx context.Context, scope governance.Scope, req *SessionRequest) (*SessionRemoval, error) {
 	return e.sessions.RemoveSession(ctx, scope, req)
 }
@@ -53,10 +55,9 @@ func (e *Engine) RemovedSessions(ctx context.Context, scope governance.Scope, re
 // validated; if the format's provider would refuse it, the error is an
 // [ErrInvalid] and there is no result.
 //
-// Where a model binds thinking to everything before it, thinking behind the
-// first change is left out and listed as a loss. Unknown models are treated
-// as such models; see [anthropic.BindsThinking] and
-// [responses.BindsReasoning].
+// Some models sign thinking together with everything before it. For them and for unknown models,
+// Export leaves out the thinking that follows the first change, and lists it as a loss; see
+// [anthropic.BindsThinking] and [responses.BindsReasoning].
 func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *ExportRequest) (*ExportResult, error) {
 	return e.sessions.Export(ctx, scope, req)
 }
@@ -69,7 +70,7 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 // or differs in its first bytes or its last stored block. A change elsewhere
 // that keeps the length is noticed only by the next full import.
 //
-// If it read only the end, the result lists only branches that begin there.
+// If it read only the end, Branches of the result has only the branches that begin there.
 func (e *Engine) Follow(ctx context.Context, scope governance.Scope, req *FollowRequest) (*ImportResult, error) {
 	return e.sessions.Follow(ctx, scope, req)
 }
@@ -80,17 +81,16 @@ func (e *Engine) Follow(ctx context.Context, scope governance.Scope, req *Follow
 // they come back. Blocks that the client compacted are stored as cold blocks
 // of an earlier window. Importing the same bytes again changes nothing.
 //
-// It fails with a [*transcript.SyntaxError] or an [ErrFormat] if the file
-// cannot be read, and with a [*ShorterError] if the file is a shorter copy of
-// the stored conversation and req does not ask for a rewind. An import that
-// fails stores nothing.
+// It fails with a [*transcript.SyntaxError] or an [ErrFormat] if the file cannot be read, and
+// with a [*ShorterError] if the file is a shorter copy of the stored conversation and req does
+// not ask for a rewind. If the session was purged, it fails with [ErrGone], unless req has Anew.
+// An import that fails stores nothing.
 func (e *Engine) Import(ctx context.Context, scope governance.Scope, req *ImportRequest) (*ImportResult, error) {
 	return e.sessions.Import(ctx, scope, req)
 }
 
-// Sessions returns the sessions of a scope, last updated first, at most
-// limit; 0 means all. Removed and purged sessions are not listed; see
-// [Engine.RemovedSessions].
+// Sessions returns the sessions of a scope, last updated first. Removed and
+// purged sessions are not listed; see [Engine.RemovedSessions].
 func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, req *SessionsRequest) (*List[SessionInfo], error) {
 	return e.sessions.Sessions(ctx, scope, req)
 }
@@ -108,20 +108,18 @@ func (e *Engine) Journal(ctx context.Context, scope governance.Scope, req *Journ
 	return e.sessions.Journal(ctx, scope, req)
 }
 
-// Recall returns the imported bytes of a block, or its text. The state of the
-// block does not matter, and nothing changes. Of an artifact it returns the
-// whole text; an artifact that is removed, refuted or held is an [ErrPolicy].
-// Of a summary it returns the whole summary as Markdown, with the parts that
-// the window has no room for. It fails with [store.ErrNotFound],
+// Recall returns the imported bytes of a block, or its text. The state of the block does not
+// matter, and nothing changes. Of an artifact it returns the whole text; for one that is removed,
+// refuted or held it fails with [ErrPolicy]. Of a summary it returns the whole summary as
+// Markdown, with the parts that the window has no room for. It fails with [store.ErrNotFound],
 // [ErrAmbiguous], or [ErrGone] if the bytes were erased.
 func (e *Engine) Recall(ctx context.Context, scope governance.Scope, req *RecallRequest) (*RecallResult, error) {
 	return e.sessions.Recall(ctx, scope, req)
 }
 
-// FindSession returns the session that a word names: an id or a prefix of
-// one, or "@last", "@prev" or "-2" for the last updated session, the one
-// before, or the second before. A prefix names a removed or purged
-// session only if it names none in use.
+// FindSession returns the session that a word names: an id or a prefix of one, "@last" or "" for
+// the last updated session, "@prev" or "-1" for the one before it, or "-2" to "-9" for older
+// ones. A prefix names a removed or purged session only if it names none in use.
 func (e *Engine) FindSession(ctx context.Context, scope governance.Scope, req *WordRequest) (*SessionResult, error) {
 	return e.sessions.FindSession(ctx, scope, req)
 }

@@ -24,9 +24,8 @@ type Trimmed struct {
 // req.Session and req.DryRun. opts may be nil. [Trimmed.Recall] returns any block by an id
 // that appears in Data or in the decisions of the result.
 //
-// A conversation that fits is returned byte for byte. Trim fails with an
-// [ErrBudget] if the blocks that rules keep do not fit, and with an
-// [ErrFormat] or a [*transcript.SyntaxError] if data cannot be read.
+// A conversation that fits is returned byte for byte. Trim fails like
+// [Engine.Import], [Engine.Compress] and [Engine.Export].
 func Trim(ctx context.Context, data []byte, req *CompressRequest, opts *Options) (*Trimmed, error) {
 	e, err := New(memory.New(), opts)
 	if err != nil {
@@ -50,8 +49,8 @@ func Trim(ctx context.Context, data []byte, req *CompressRequest, opts *Options)
 	return t, nil
 }
 
-// Recall returns the whole text of a block that left the window: messages,
-// calls and results as a model reads them.
+// Recall returns the whole text of a block, in the window or not, by its id or a prefix of it:
+// messages, calls and results as a model reads them. It fails like [Engine.Recall].
 func (t *Trimmed) Recall(ctx context.Context, id string) ([]byte, error) {
 	res, err := t.engine.Recall(ctx, governance.DefaultScope, &RecallRequest{Block: id, Text: true})
 	if err != nil {

@@ -6,15 +6,13 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// Brief returns a short text about a session that must survive a compaction.
-// It is made from the account of all windows of the session, see package
-// account: users' messages and corrections, pins and rules, the state of the
-// work, decisions, the most valuable sentences of the agent, open points,
-// changed files, and the last command of each group of attempts with its
-// outcome. Entries quote the conversation and name the block that has the
-// whole text. Blocks that the agent compacted are included. A brief for a
-// restart omits whatever the summary at the beginning of the window says.
-// Brief changes nothing.
+// Brief returns the facts of a session that must survive a compaction, as a short text. It is
+// made from the account of all windows of the session, see package account: users' messages and
+// corrections, pins and rules, the state of the work, decisions, the most valuable sentences of
+// the agent, open points, changed files, and the last command of each group of attempts with its
+// outcome. Entries quote the conversation and name the block that has the whole text. Blocks that
+// the agent compacted are included. A brief for a restart omits whatever the summary at the
+// beginning of the window says. Brief changes nothing.
 //
 // In each kind of entry the newest comes first, and every kind has its share
 // of the budget. The result counts the entries that do not fit.
@@ -29,35 +27,35 @@ func (e *Engine) Brief(ctx context.Context, scope governance.Scope, req *BriefRe
 //
 // # Strategies
 //
-// [StrategyAccount], the default, and the strategies importance, pager and window only take blocks
-// out. The strategy window takes the oldest blocks first; the other three choose blocks by rule and
-// score.
+// [StrategyAccount], the default, [StrategyImportance], [StrategyPager] and [StrategyWindow] make
+// no summary. StrategyWindow takes the oldest blocks out. The others choose by rule and score:
+// StrategyAccount puts an account in place of blocks, StrategyImportance keeps lines of blocks, and
+// StrategyPager makes blocks stubs or takes them out.
 //
-// Anchored, hybrid, regenerative and opaque replace all but the last few
-// blocks by a summary. A program, or a model if the options have a generator,
-// makes it from the blocks that are new since the last compression and merges
-// it with the earlier summary; regenerative makes it from all blocks. If the
-// window is still too large, blocks leave by rule and score, in the sequence
-// that package pager describes.
+// [StrategyAnchored], [StrategyHybrid], [StrategyRegenerative] and [StrategyOpaque] replace all but
+// the last few blocks by a summary. A program, or a model if the options have a generator, makes it
+// from the blocks that are new since the last compression and merges it with the earlier summary;
+// StrategyRegenerative makes it from all blocks. If the window is still too large, blocks leave by
+// rule and score, in the sequence that package pager describes.
 //
-// Anchored writes an account and the id by which the summary is recalled. If
-// this window does not answer the probes, it puts the summary itself into the
-// window and keeps lines beside it.
+// StrategyAnchored puts an account into the window, with the id by which [Engine.Recall] returns
+// the summary. If this window does not answer the probes, it puts the text of the summary into the
+// window, with the lines of blocks that are most likely needed again.
 //
-// With a generator, account also asks a model for a text. If that text passes
+// With a generator, StrategyAccount also asks a model for a text. If that text passes
 // the checks, it replaces the agent's sentences in the account; otherwise the
 // account is the same as without a model.
 //
 // # Probes
 //
-// A window with a new summary must answer probes that were generated from the
-// original blocks; see package probe. If it does not, Compress tries a more
-// detailed summary, then one that covers fewer blocks, then a sliding window.
-// If none is accepted, the error is an [ErrProbes]. An opaque summary is
-// graded, but refused only if the request has a ProbeMin.
+// A window with a new summary must answer probes that were generated from the original blocks;
+// see package probe. If it does not, Compress tries a more detailed summary, then one that covers
+// fewer blocks, then a sliding window. If none is accepted, the error is an [ErrProbes]. The
+// result has the score of an opaque summary, but a low score is an error only if the request has
+// a ProbeMin.
 //
-// The new summary alone must also pass [Judgement], which
-// [Engine.CheckSummary] uses too.
+// The text of the new summary must also pass, without the rest of the window,
+// the rules of [api.Judgement], by which [Engine.CheckSummary] judges too.
 //
 // # Writing
 //
@@ -75,13 +73,11 @@ func (e *Engine) Compress(ctx context.Context, scope governance.Scope, req *Comp
 	return e.windows.Compress(ctx, scope, req)
 }
 
-// Discard takes blocks out of the window of a session. They stay recallable,
-// and [Engine.Undo] brings them back. Named blocks leave all or not at all:
-// if a rule keeps one, if one is not in the window, or if the window would
-// fall below its floor, the error is an [ErrPolicy] with a
-// [*pager.DiscardError] that lists the refused blocks. An automatic discard
-// takes blocks in the order of [pager.PlanDiscard] until the window is near
-// its target.
+// Discard takes blocks out of the window of a session. They stay recallable, and [Engine.Undo]
+// brings them back. Named blocks leave all or not at all: if a rule keeps one, if one is not in
+// the window, or if the window would fall below its floor, the error is an [ErrPolicy] with a
+// [*pager.DiscardError] that lists the refused blocks. An automatic discard takes blocks in the
+// order of [pager.PlanDiscard] until the window is not above its target or no block may leave.
 //
 // If the session's provider would refuse the result, the error is an
 // [ErrInvalid]. An error leaves the session unchanged.
@@ -96,13 +92,13 @@ func (e *Engine) DiffSession(ctx context.Context, scope governance.Scope, req *D
 	return e.windows.DiffSession(ctx, scope, req)
 }
 
-// Messages returns the blocks of a session.
+// Messages returns the blocks of a session in every state, those of earlier windows first.
 func (e *Engine) Messages(ctx context.Context, scope governance.Scope, req *MessagesRequest) (*MessagesResult, error) {
 	return e.windows.Messages(ctx, scope, req)
 }
 
-// Context returns the sizes of the parts of a session's window. A capacity of
-// 0 means the default of the engine's options.
+// Context returns the sizes of the parts of a session's window. If req.Window
+// is 0, the context window is that of [Options.Window] or of the model.
 func (e *Engine) Context(ctx context.Context, scope governance.Scope, req *ContextRequest) (*ContextResult, error) {
 	return e.windows.Context(ctx, scope, req)
 }
@@ -148,7 +144,7 @@ func (e *Engine) RunProbes(ctx context.Context, scope governance.Scope, req *Run
 }
 
 // ProbeReport returns the compressions of a session with their probe results
-// and the drift of the score.
+// and the change of the score over them.
 func (e *Engine) ProbeReport(ctx context.Context, scope governance.Scope, req *SessionRequest) (*ProbeReport, error) {
 	return e.windows.ProbeReport(ctx, scope, req)
 }
@@ -157,15 +153,15 @@ func (e *Engine) ProbeReport(ctx context.Context, scope governance.Scope, req *S
 // that clients recorded for each call and the prices of [Options.Prices]. It finds calls that could
 // have read more from the provider's cache. If the request names a session whose format records no
 // usage, the error is an [ErrRequest]; in the cost of a scope, such sessions are listed separately.
-// The managed cost is only an estimate from the same figures.
+// Managed in the result estimates the cost with windows that Carrel's proxy keeps small.
 func (e *Engine) Cost(ctx context.Context, scope governance.Scope, req *CostRequest) (*CostResult, error) {
 	return e.windows.Cost(ctx, scope, req)
 }
 
-// Stats estimates the tokens that each task of a session cost. It takes each reply of the model for a
-// call that read all messages before it, uncompressed, and counts tokens that were read from a cache
-// like others. For a call before a compaction by the client, it counts the window before that
-// compaction.
+// Stats estimates the tokens that each task of a session cost; a task begins with a user's request.
+// Stats assumes that each reply of the model was one call that read all messages before the reply,
+// uncompressed. Tokens from a cache count in full. For a call before a compaction by the client, it
+// counts the window before that compaction.
 func (e *Engine) Stats(ctx context.Context, scope governance.Scope, req *SessionRequest) (*StatsResult, error) {
 	return e.windows.Stats(ctx, scope, req)
 }
@@ -183,7 +179,7 @@ func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *
 }
 
 // State returns the sections of a session's anchored summary, and the counts of its compressions,
-// as the document that the anchored-summary skill reads.
+// as the document that the context-compression skill (Context Protocol 2.0) reads.
 func (e *Engine) State(ctx context.Context, scope governance.Scope, req *SessionRequest) (*ProtocolState, error) {
 	return e.windows.State(ctx, scope, req)
 }
@@ -193,19 +189,19 @@ func (e *Engine) Trigger(ctx context.Context, scope governance.Scope, req *Trigg
 	return e.windows.Trigger(ctx, scope, req)
 }
 
-// Undo takes back the last operation of a session that is not undone yet, and
-// restores window and pins exactly. If the request names an operation, it
-// must be that last one. Imports cannot be undone.
+// Undo takes back the last operation of a session that is not undone yet, and restores window and
+// pins exactly. It undoes operations of Compress, NewEpoch, Page, Discard and Pin and skips all
+// others; no job takes back an undo. It fails with [store.ErrNotFound] if there is no such
+// operation, and with [ErrPolicy] if the request names another than the last one.
 func (e *Engine) Undo(ctx context.Context, scope governance.Scope, req *UndoRequest) (*UndoResult, error) {
 	return e.windows.Undo(ctx, scope, req)
 }
 
-// Why returns the decisions about a block, each with its rule or the inputs
-// of its score, and the rule and the score that it would have now. For the
-// block's names and lines it returns the probability that the agent needs
-// them again, with the reasons, and whether they are in the window. If the
-// last pass made an account, it returns the same for the units of the block,
-// with their cost and the smallest target that includes a missing unit.
+// Why returns the decisions about a block, each with its rule or the inputs of its score, and the
+// rule and the score that it would have now. For up to ten identifiers and ten lines of the block
+// it returns the probability that the agent needs them again, the reasons, and whether they are
+// in the window. If the last pass made an account, it also returns the units of the block: worth,
+// cost, reasons, and for one that is not in the window the smallest target that includes it.
 func (e *Engine) Why(ctx context.Context, scope governance.Scope, req *BlockRequest) (*WhyResult, error) {
 	return e.windows.Why(ctx, scope, req)
 }

@@ -1,5 +1,9 @@
-// Package client does the engine's jobs on a server: a [Client] has the
-// methods of [carrel.Engine], with the same arguments, results and errors.
+// Package client does the engine's jobs on a server: a [Client] has methods of
+// [carrel.Engine], with the same arguments, results and errors. It lacks As,
+// Bind and Policy, whose result [Client.Whoami] has; Check and FinishJobs,
+// which are for the owner of the store; and Begin, End, CloseCalls, NewEpoch,
+// KeepRewrite, Rewrites and Follow, which are for a proxy or hook in the
+// store's process.
 //
 //	c, err := client.New("http://127.0.0.1:8787", &client.Options{Credential: credential})
 //	...
@@ -81,7 +85,8 @@ type Client struct {
 }
 
 // New returns a client of the server at url, such as "http://127.0.0.1:8787".
-// It sends no request. opts may be nil.
+// It sends no request. opts may be nil. New fails if url is no http or https
+// URL, has a user or a query, or if an option is invalid.
 func New(url string, opts *Options) (*Client, error) {
 	base, err := httpjson.ParseBase(url)
 	if err != nil {

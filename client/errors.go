@@ -29,8 +29,9 @@ var (
 // An Error is an error reply of the server. It wraps the sentinel of the
 // engine's error and, where the problem has their figures, a
 // [*pager.FloorError], [*pager.DiscardError], [*carrel.InvalidError],
-// [*carrel.ProbesError], [*contract.ConflictError], [*contract.RunError] or
-// [*transcript.SyntaxError].
+// [*carrel.ProbesError], [*carrel.ShorterError], [*contract.ConflictError],
+// [*contract.RunError] or [*transcript.SyntaxError]. It wraps no other typed
+// error of the engine, such as [*assembly.FloorError], only the sentinel.
 type Error struct {
 	// Problem is the body of the reply, see RFC 9457.
 	Problem api.Problem

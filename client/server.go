@@ -37,9 +37,10 @@ type Event struct {
 
 // Events yields the events of one session as they happen or, if session is empty, those of a scope
 // with its sessions and artifacts. It begins after the event with the id since; if since is empty,
-// it begins now. Unless the caller breaks off, it ends with an error: that of ctx, an [*Error] if
-// the server refuses the stream, an [ErrReply], or an [ErrUnreachable] when the server stops or the
-// connection is lost; then the caller may continue with the id of the last event.
+// it begins now. Unless the caller breaks off, the last pair is a nil Event and an error: that of
+// ctx, an [*Error] if the server refuses the stream, an [ErrReply], or an [ErrUnreachable] if the
+// server stops or the connection is lost. Events does not connect again: after an ErrUnreachable,
+// call it with the id of the last event.
 func (c *Client) Events(ctx context.Context, scope governance.Scope, session transcript.SessionID, since string) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		err := c.listen(ctx, scope, &api.EventsRequest{Session: session, Since: since}, func(e *Event) bool { return yield(e, nil) })

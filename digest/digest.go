@@ -24,8 +24,8 @@ const Size = sha256.Size
 // A Digest is the SHA-256 of some bytes, or a commitment to them.
 type Digest [Size]byte
 
-// A Salt hides the bytes of a commitment. It is random, differs for each commitment, and is
-// stored with the bytes only.
+// A Salt hides the bytes of a commitment. Fill it from crypto/rand, a new one for each commitment,
+// and store it with the bytes only.
 type Salt [Size]byte
 
 // Of returns the digest of b.

@@ -12,7 +12,8 @@ import (
 
 // Cached returns an embedder that caches the vectors of e in at most limit bytes, and evicts
 // the least recently requested ones. It stores digests of texts, not texts. A text that occurs
-// twice in a call is embedded once. Two concurrent calls may both embed the same text.
+// twice in a call is embedded once. Two concurrent calls may both embed the same text. The name
+// is that of e. With a limit of 0, it caches nothing.
 //
 // Use one cache for each scope. The duration of a call reveals whether a text is in the cache,
 // so users of a shared cache could learn about each other's texts.

@@ -19,9 +19,9 @@ type Generator interface {
 
 // A Prompt is the input of a generator.
 type Prompt struct {
-	System    string
-	Text      string
-	MaxTokens int // most tokens of the reply; 0 for the generator's default
+	System    string // instructions; may be empty
+	Text      string // the user's message
+	MaxTokens int    // most tokens of the reply; 0 for the generator's default
 }
 
 // A Reply is the output of a generator.
@@ -50,7 +50,7 @@ type Usage struct {
 }
 
 // Most returns an upper bound of the usage of a call with p. It holds because a token has at
-// least one byte and the server obeys MaxTokens.
+// least one byte and the server obeys MaxTokens. If p.MaxTokens is 0, Output is 0 and no bound.
 func (p *Prompt) Most() Usage {
 	return Usage{Input: int64(len(p.System) + len(p.Text) + framing), Output: int64(p.MaxTokens)}
 }

@@ -30,7 +30,7 @@ type Limits struct {
 	// [DefaultReply].
 	Reply int
 
-	// Count counts tokens. It must not count too few. The default is [Bound].
+	// Count counts tokens. If it counts too few, a call may exceed Tokens. The default is [Bound].
 	Count func(text string) int
 
 	// Now returns the time. The default is time.Now.
@@ -45,7 +45,7 @@ const (
 )
 
 // Spending is what a generator with [Limits] has spent so far, and what its running calls may
-// still spend.
+// still spend; see [Limited].
 type Spending struct {
 	Calls    int
 	Tokens   int64
@@ -53,18 +53,7 @@ type Spending struct {
 	Time     time.Duration
 }
 
-// A meter is a [Generator] with limits. It is safe for concurrent use.
-//
-// Before a call, it reserves the tokens of the prompt and the most that the reply may have. If
-// they exceed a limit, it sends nothing. Afterwards it replaces the reserved tokens by the
-// usage of the reply. A failed call costs all reserved tokens, because the model may have
-// worked on it, unless the server refused the request. So a server that is down uses up the
-// limit. The meter trusts the usage that servers report. Each caller may exceed the limit by
-// one call if a prompt has more tokens than counted or a server ignores the limit of a reply.
-//
-// If a driver sends a refused request again, the tries count as one call. If a server charges
-// for requests that it refused or dropped, a call may cost as many times more as the driver has
-// tries. Set its retries to remote.NoRetries where that matters.
+// A meter is a [Generator] with limits.
 type meter struct {
 	generator Generator
 	limits    Limits
@@ -73,7 +62,21 @@ type meter struct {
 	spent Spending
 }
 
-// Limited returns g with limits. A nil *Limits allows nothing.
+// Limited returns g with limits, a [Generator] that is safe for concurrent use. A nil *Limits
+// allows nothing. The method Generate of the result fails with [ErrSpend] if a limit does not
+// allow the call. The method Spent returns a [Spending], and the method Limits the limits with
+// the defaults filled in.
+//
+// Before a call, the result reserves the tokens of the prompt and the most that the reply may
+// have. If they exceed a limit, it sends nothing. Afterwards it replaces the reserved tokens by the
+// usage of the reply. A failed call costs all reserved tokens, because the model may have
+// worked on it, unless the server refused the request. So a server that is down uses up the
+// limit. The result trusts the usage that servers report. Each caller may exceed the limit by
+// one call if a prompt has more tokens than counted or a server ignores the limit of a reply.
+//
+// If a driver sends a refused request again, the tries count as one call. If a server charges
+// for requests that it refused or dropped, a call may cost as many times more as the driver has
+// tries. Set its retries to remote.NoRetries where that matters.
 func Limited(g Generator, l *Limits) *meter {
 	m := &meter{generator: g}
 	if l != nil {

@@ -1,10 +1,10 @@
-// Package plugin has what the plug-in for agents brings along besides its own settings, for
-// programs that put it where an agent looks for it.
+// Package plugin has the files that Carrel installs for agents: the file of its skill, and its
+// plug-in for OpenCode. Do not change the slices.
 package plugin
 
 import _ "embed"
 
-// SkillName is the name of the skill, and of the folder that it has to be in.
+// SkillName is the name of the skill, and of the folder that has to have its file SKILL.md.
 const SkillName = "context-engine"
 
 // Skill is the file SKILL.md of the skill, which says when an agent uses which tool.

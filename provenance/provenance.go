@@ -1,10 +1,6 @@
 // Package provenance classifies pieces of context by their origin. The [Class] decides how far
 // a piece is trusted, how fast it ages, and in which order pieces are given up.
 //
-// Four classes are those of the OS-paged context engine: human-verified memory, retrieved
-// chunk, tool output, agent scratchpad. Three more are for transcripts, for documents, and for
-// memories that passed the gate but that no person has verified.
-//
 // Classes are compared by [Class.Rank]. The package has no state.
 package provenance
 

@@ -47,8 +47,8 @@ func round(a, b int64) Ratio {
 // from zero.
 func (r Ratio) Mul(s Ratio) Ratio { return round(int64(r)*int64(s), int64(One)) }
 
-// Scale returns r·n. It rounds down if the result is positive, so that a share
-// of a budget never exceeds it.
+// Scale returns r·n, rounded toward zero, so that a share of a budget never
+// exceeds it. The product of n and the millionths of r must fit an int64.
 func (r Ratio) Scale(n int64) int64 { return int64(r) * n / int64(One) }
 
 // String returns r with six decimals, such as "0.550000".

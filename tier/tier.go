@@ -34,7 +34,9 @@ func Known() []Tier { return append(Tiers(), Soft) }
 // Tiers returns the four tiers of [DefaultLadder], from the least to the most degraded.
 func Tiers() []Tier { return []Tier{Full, Summarized, Core, Minimal} }
 
-// A Ladder has the demand at which each tier begins, in percent of the budget.
+// A Ladder has the demand at which each tier begins, in percent of the budget. The percentages must
+// not fall from Summarized to Minimal. The zero Ladder is [Minimal] for every demand above 0: use
+// [DefaultLadder].
 type Ladder struct {
 	Summarized int // from this demand on
 	Core       int // from this demand on
@@ -49,9 +51,8 @@ type Ladder struct {
 // slightly too large loses every artifact that no person has verified.
 var SoftLadder = Ladder{Soft: true}
 
-// DefaultLadder has the edges of the OS-paged context engine: full below 80
-// percent of the budget, summarized from there, core from 95 to 110 percent,
-// minimal above.
+// DefaultLadder is full below 80 percent of the budget, summarized from there,
+// core from 95 to 110 percent, minimal above.
 var DefaultLadder = Ladder{Summarized: 80, Core: 95, Minimal: 110}
 
 // Tier returns the tier for a demand under a budget, both in tokens. A budget of 0 or less

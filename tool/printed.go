@@ -9,9 +9,11 @@ const (
 )
 
 // Printed returns the output of a tool without the text that Gemini CLI adds
-// around it, and the status in that text, or "". Gemini CLI writes each of its
-// lines once, in a fixed order, so lines like these above them are output. Each
-// line has its original number. Any other text is returned unchanged.
+// around it, and the exit code in that text, or "". Gemini CLI adds lines such
+// as "Exit Code: 1" at the end, each at most once and in a fixed order; other
+// lines of this form are output. printed begins with an empty line in place of
+// the opening tag, so each line keeps its number. Any other result is returned
+// unchanged.
 func Printed(result string) (printed, status string) {
 	rest, ok := strings.CutPrefix(result, untrusted)
 	if !ok || !strings.HasSuffix(rest, untrustedEnd) {

@@ -28,7 +28,7 @@ import (
 // A Class is the kind of work that a tool does. It is stored as its text.
 type Class string
 
-// The classes. Those of the compress template (seed 003) are in parentheses.
+// The classes, with examples of tools in parentheses.
 const (
 	Edit    Class = "edit"    // changes files (create_file, overwrite_file, quick_edit, delete_file)
 	Plan    Class = "plan"    // records tasks, or concludes (write_todo, final)
@@ -188,9 +188,9 @@ func Label(c transcript.ToolCall) string {
 	return c.Name
 }
 
-// Recalls reports whether a call asks Carrel for removed text, by a tool of its MCP server
-// under the names that clients give it, or by its command with an argument. A path that ends in
-// "carrel" is not taken for the command, unless an argument follows it.
+// Recalls reports whether a call asks Carrel for removed text: by any tool of its MCP server, under
+// the names that clients give it, or by a command line in which an argument follows the word carrel
+// or a path that ends in /carrel. Which argument does not matter.
 func Recalls(c transcript.ToolCall) bool {
 	if server, found := strings.CutPrefix(c.Name, "mcp__"); found {
 		server, _, _ = strings.Cut(server, "__")

@@ -14,8 +14,9 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// Text returns the text of a topic without its heading and its fences. It panics for an unknown
-// topic, because all names are constants of the program.
+// Text returns the text of a topic without its heading and its fences. name is that of the file
+// without ".md": budget, config, contracts, env, exit-codes, formats, gate, handoffs, hooks,
+// summaries, tiers or tools. Text panics for any other.
 func Text(name string) string {
 	data, err := files.ReadFile(name + ".md")
 	if err != nil {

@@ -19,7 +19,7 @@ type Step struct {
 	Stop  llm.Stop  // why the reply ends; the default is [llm.StopEnd]
 	Usage llm.Usage // tokens of the call; the default is [llm.Bound] of the texts
 	Err   error     // returned instead of a reply
-	Hang  bool      // whether to wait until the context is done and return its error
+	Hang  bool      // whether to wait until the context is done and return its error, even if Err is set
 }
 
 // Say returns a step that replies with text.
@@ -31,8 +31,8 @@ func Fail(err error) Step { return Step{Err: err} }
 // Hang returns a step that never answers.
 func Hang() Step { return Step{Hang: true} }
 
-// A Script is an [llm.Generator] that takes its steps in order. The zero value has no steps and
-// fails every call with [llm.ErrUnavailable].
+// A Script is an [llm.Generator] that takes its steps in order. A call after the last step fails
+// with [llm.ErrUnavailable], unless Repeat is set. Do not change the fields after the first call.
 type Script struct {
 	Steps  []Step
 	Repeat bool // whether to repeat the last step forever
@@ -42,7 +42,7 @@ type Script struct {
 	Func func(call int, p *llm.Prompt) Step
 
 	Model  string // name of the model; the default is "script"
-	Tokens int    // window of the model
+	Tokens int    // result of Window; 0 means unknown
 
 	mu      sync.Mutex // guards the following fields
 	prompts []llm.Prompt

@@ -10,8 +10,7 @@ import (
 )
 
 // NewAnthropic returns a generator for a model of the server at baseURL, such as
-// "https://api.anthropic.com", with the API of Anthropic. The URL may end in "/v1". It sends
-// nothing.
+// "https://api.anthropic.com", with the API of Anthropic. Otherwise it is like [NewOpenAI].
 func NewAnthropic(baseURL, model string, opts *GeneratorOptions) (llm.Generator, error) {
 	return anthropic.open(baseURL, model, opts)
 }

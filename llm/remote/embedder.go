@@ -40,8 +40,9 @@ type embedder struct {
 	http  *httpjson.Client
 }
 
-// NewEmbedder returns an embedder for a model of the server at baseURL, with the API of OpenAI
-// (see [NewOpenAI]). It sends nothing.
+// NewEmbedder returns an embedder for a model of the server at baseURL, with the API of OpenAI.
+// The URL, the errors and the name are as for [NewOpenAI]; with Dimensions, these follow the model
+// in the name, as in "small/256@https://api.openai.com/v1".
 func NewEmbedder(baseURL, model string, opts *EmbedderOptions) (llm.Embedder, error) {
 	c := &embedder{model: model}
 	if opts != nil {

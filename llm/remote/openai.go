@@ -13,7 +13,8 @@ import (
 
 // NewOpenAI returns a generator for a model of the server at baseURL, such as
 // "http://localhost:11434" or "https://api.openai.com/v1", with the API of OpenAI. The URL may
-// end in "/v1". It sends nothing.
+// end in "/v1". It sends nothing, and fails if the URL, the model or an option is invalid. The name
+// of the generator is the model and the URL, such as "llama3@http://localhost:11434/v1".
 func NewOpenAI(baseURL, model string, opts *GeneratorOptions) (llm.Generator, error) {
 	return openAI.open(baseURL, model, opts)
 }

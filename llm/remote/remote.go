@@ -20,8 +20,8 @@
 // A request is sent again, a limited number of times, if the server reports that it is
 // overloaded (429, 529) or broken (5xx), or drops the connection before it answers. Pauses
 // double, are shortened at random, and follow the server's Retry-After. If that is longer than
-// the driver may wait, the call fails at once. A request is not repeated once the model has
-// begun to write.
+// 30 seconds, the call fails at once with [llm.ErrUnavailable]. A request is not repeated once the
+// model has begun to write.
 package remote
 
 import (
@@ -43,8 +43,8 @@ type Options struct {
 	// seconds for embeddings and 5 minutes for text.
 	Timeout time.Duration
 
-	// Retries is how often a refused request is sent again. The default is 2; NoRetries sends
-	// each request once.
+	// Retries is how often a request is sent again, see the package comment. The default is 2;
+	// NoRetries sends each request once.
 	Retries int
 
 	// MaxReply is the most bytes of a reply that are read, for a stream in total. The default
@@ -55,11 +55,12 @@ type Options struct {
 	// connections open and uses no proxy.
 	HTTPClient *http.Client
 
-	// Sleep waits for a duration, or until the context is done and then returns its error. The
-	// default does this with a timer.
+	// Sleep waits for a duration, or until the context is done and then returns its error. It
+	// must be safe for concurrent use. The default does this with a timer.
 	Sleep func(context.Context, time.Duration) error
 
-	// Rand returns a random number of at least 0 and less than n. The default is rand.Int64N.
+	// Rand returns a random number of at least 0 and less than n. It must be safe for concurrent
+	// use. The default is rand.Int64N.
 	Rand func(n int64) int64
 }
 

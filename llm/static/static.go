@@ -54,7 +54,8 @@ var (
 // Options adjusts an embedder. The zero value of every field is a sensible default, so a nil
 // *Options is valid, too.
 type Options struct {
-	// Name is the recorded name of the model. The default is "static".
+	// Name is the first part of the model's name; the second is a digest of its files, as in
+	// "static@sha256:6b86b273ff34fce1". The default is "static".
 	Name string
 
 	// MaxTokens is how many tokens of a text are used, from its beginning. The default is all.
@@ -83,7 +84,8 @@ type staticModel struct {
 	maxTokens int // 0 for no limit
 }
 
-// Load reads an embedder from the files of a directory.
+// Load reads an embedder from the files of a directory, as in Load(os.DirFS(dir), nil). It fails
+// with [ErrFormat], [ErrUnsupported] or the error of fsys for a file that cannot be read.
 func Load(fsys fs.FS, opts *Options) (llm.Embedder, error) {
 	var o Options
 	if opts != nil {

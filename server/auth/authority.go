@@ -49,7 +49,8 @@ type AuthorityOptions struct {
 	// Now returns the time. The default is time.Now.
 	Now func() time.Time
 
-	// Rand is the source of the random bits of credentials. The default is crypto/rand.
+	// Rand is the source of the random bits of credentials. It must be safe for concurrent use.
+	// The default is crypto/rand.
 	Rand io.Reader
 }
 
@@ -75,7 +76,8 @@ type MintRequest struct {
 	Lifetime    time.Duration // 0 for a credential that does not expire
 }
 
-// Validate returns a [carrel.ErrRequest] if a field of the request is invalid.
+// Validate returns a [carrel.ErrRequest] if a field of the request is invalid. Actor, one scope and
+// one permission are required.
 func (r *MintRequest) Validate() error {
 	switch {
 	case r.Actor == "" || len(r.Actor) > 100 || !plain(string(r.Actor)) || strings.Contains(string(r.Actor), " "):

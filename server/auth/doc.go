@@ -1,4 +1,13 @@
-// Package auth makes and checks bearer credentials, and guards every surface that speaks HTTP.
+// Package auth makes and checks bearer credentials, and guards every surface that speaks HTTP:
+//
+//	key, err := auth.LoadKey(auth.KeyFile("carrel.db"))
+//	...
+//	a := auth.NewAuthority(s, key, nil) // s is of sqlite.Open; a.Mint makes a credential
+//	door, err := auth.NewDoor(a, &auth.DoorOptions{Listen: addr})
+//	...
+//	l, err := auth.Listen(addr, false)
+//	...
+//	err = auth.Server(door.Guard(handler)).Serve(l) // handler is of rest.New, for example
 //
 // # Credentials
 //

@@ -24,8 +24,9 @@ type Verifier interface {
 
 // DoorOptions configures a [Door]. A zero field, and a nil *DoorOptions, mean the defaults.
 type DoorOptions struct {
-	// Listen is the address at which the server listens, host:port. The header Host may have
-	// a loopback name only with this port. By default any port will do.
+	// Listen is the address at which the server listens, host:port. Its host is a name for the
+	// header Host, and so are localhost and loopback addresses, all with this port only. By
+	// default localhost and loopback addresses are names with any port.
 	Listen string
 
 	// Hosts are other names of the server for the header Host, each with its port, or
@@ -37,7 +38,8 @@ type DoorOptions struct {
 	// answers only if it treats the page as of the same origin.
 	Origins []string
 
-	// Open are the paths that need no credential. The default is none.
+	// Open are the paths that need no credential. Each is compared with the whole path of the
+	// URL: it is no prefix and no pattern. The default is none.
 	Open []string
 
 	// Credential returns the credential of a request. The default reads the header
@@ -61,7 +63,7 @@ type DoorOptions struct {
 	Limits DoorLimits
 
 	// Limited is called for each request that a limit refuses, with its name, such as
-	// [LimitAddressRate]. The default does nothing.
+	// [LimitAddressRate], or "guesses" for Failures. The default does nothing.
 	Limited func(limit string)
 
 	// Failures is the number of invalid credentials from one address in a minute after which

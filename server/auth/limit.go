@@ -17,20 +17,21 @@ import (
 // that name another are ignored. All addresses of an IPv6 /64 network count as one.
 type DoorLimits struct {
 	// PerCredential and PerAddress are the most requests at a time with one credential and
-	// from one address.
+	// from one address. The defaults, also for negative numbers, are 128 and 512.
 	PerCredential, PerAddress int
 
 	// CredentialRate and AddressRate are the most requests in a second with one credential and
-	// from one address, averaged over ten seconds. Below 0 there is no bound.
+	// from one address, averaged over ten seconds. The defaults are 500 and 2000. Below 0
+	// there is no bound.
 	CredentialRate, AddressRate int
 }
 
-// The limits of a [Door] on how many requests it passes on.
+// The names of the limits of [DoorLimits], as [DoorOptions.Limited] gets them.
 const (
-	LimitAddressRequests    = "address_requests"    // at a time from one address
-	LimitAddressRate        = "address_rate"        // in a second from one address
-	LimitCredentialRequests = "credential_requests" // at a time with one credential
-	LimitCredentialRate     = "credential_rate"     // in a second with one credential
+	LimitAddressRequests    = "address_requests"    // PerAddress
+	LimitAddressRate        = "address_rate"        // AddressRate
+	LimitCredentialRequests = "credential_requests" // PerCredential
+	LimitCredentialRate     = "credential_rate"     // CredentialRate
 	limitGuesses            = "guesses"             // invalid credentials in a minute from one address
 )
 

@@ -29,9 +29,9 @@ type fileState struct {
 	changed time.Time
 }
 
-// LoadKeyPair reads a certificate and its key. If changed files cannot be read later, the
-// KeyPair keeps the old certificate and calls note, which says that, with the error during a
-// handshake.
+// LoadKeyPair reads a certificate and its key. If changed files cannot be read later, during a
+// handshake, the KeyPair keeps the old certificate and calls note with the error, one call at a
+// time. note must not be nil.
 func LoadKeyPair(certFile, keyFile string, note func(error)) (*KeyPair, error) {
 	p := &KeyPair{certFile: certFile, keyFile: keyFile, note: note}
 	return p, p.load()

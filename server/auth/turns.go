@@ -12,9 +12,9 @@ import (
 )
 
 // Turns bounds the number of large jobs that each actor runs at once, over all surfaces, so that
-// one credential cannot occupy all processors. While a job waits for the disk it can give its
-// turn to another, see [Rest]. A zero field has the default, which its comment gives last. Turns
-// is safe for concurrent use.
+// one credential cannot occupy all processors. A large job reads or writes a whole conversation or
+// makes a context. While it waits for the disk it can give its turn to another, see [Rest]. A zero
+// field has the default, which its comment gives last. Turns is safe for concurrent use.
 type Turns struct {
 	Most int           // jobs of one actor at once; one less than GOMAXPROCS, at least 1
 	Wait time.Duration // longest wait of a job for its turn; 10 s
@@ -70,9 +70,9 @@ func (t *Turns) Take(ctx context.Context, actor governance.Actor) (job context.C
 	return job, sync.OnceFunc(func() { t.change(actor, -1, 0) }), nil
 }
 
-// Rest gives the turn of the job with context ctx to another job until back is called. A job calls
-// it before it waits for the disk. After back the job goes on at once; no other job begins until
-// fewer than Most have a turn. Without a job in ctx, Rest does nothing.
+// Rest gives the turn of the job with context ctx to another job until back is called, exactly
+// once. A job calls it before it waits for the disk. After back the job goes on at once; no other
+// job begins until fewer than Most have a turn. Without a job in ctx, Rest does nothing.
 func Rest(ctx context.Context) (back func()) {
 	one, ok := ctx.Value(turnKey{}).(*turn)
 	if !ok {

@@ -29,7 +29,8 @@ type Options struct {
 	// Verifier checks the credentials with which people sign in.
 	Verifier auth.Verifier
 
-	// Engine returns the engine that acts for the caller, whose grant is in ctx, and the grant.
+	// Engine returns the engine that acts for the caller, whose grant is in ctx, and the grant;
+	// see the example of package server/rest.
 	Engine func(ctx context.Context) (*carrel.Engine, *governance.Grant, error)
 
 	// Scope is the scope of a page that names none, if the grant is for more than one scope.
@@ -44,13 +45,14 @@ type Options struct {
 	// nil.
 	Store func(ctx context.Context) (*store.Info, error)
 
-	// Node returns the state of the server beside the pages. It may be nil.
+	// Node returns the state of the server that the console is a part of, for the page about it.
+	// It may be nil.
 	Node func(ctx context.Context) *ServerState
 
 	AllowWrite bool // allows pins, undo and reviews
 	Secure     bool // the server speaks TLS, so cookies are sent over TLS only
 
-	Version string
+	Version string           // of the program
 	Logger  *slog.Logger     // the default discards all records
 	Now     func() time.Time // the default is time.Now
 }
@@ -82,7 +84,8 @@ type Limit struct {
 //go:embed pages
 var files embed.FS
 
-// New returns a console.
+// New returns a console. It fails if Listen or Hosts are invalid. Mount the console at [Root], not
+// behind another [auth.Door].
 func New(o *Options) (*Console, error) {
 	c := &Console{opts: *o}
 	if c.opts.Now == nil {

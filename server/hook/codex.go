@@ -22,11 +22,11 @@ import (
 // the brief after it.
 //
 // The client cuts a result to a bound and gives the cut text to the hook. If a hook blocks the
-// result, the model sees the hook's reason instead. So a pointer is sent as the reason, behind the
-// exit code in the client's own words, which is read from the transcript. The result of a command
-// without an exit code stays, because the command is still running. The result of a call by a
-// program that the model wrote (its id begins with exec-) stays, too, because the program would
-// fail. Such results need the proxy.
+// result, the model sees the hook's reason instead. So the hook sends as the reason the exit code
+// from the transcript, in the client's own words, and after it the pointer. The result of a
+// command without an exit code stays, because the command is still running. The result of a call by
+// a program that the model wrote (its id begins with exec-) stays, too, because the program would
+// fail. Only package server/proxy can shorten such results.
 var Codex Dialect = codex{}
 
 type codex struct{}

@@ -7,8 +7,8 @@
 //   - A large result of a tool goes into the stash before the model first sees it, and
 //     a pointer takes its place: where all of it is, head, tail, and the lines most
 //     likely to be needed.
-//   - Before a compaction, the prompt for the summary gets a brief of the session, with the facts
-//     to keep word for word; after the compaction, the agent gets the brief.
+//   - Before a compaction, if the client allows it, the prompt for the summary gets a brief of
+//     the session, with the facts to keep word for word; after it, the agent gets the brief.
 //   - When the conversation has grown, it is imported.
 //   - A session that begins gets a greeting and, if it is set, what earlier sessions of its
 //     project settled ([Options.Memory]).

@@ -33,7 +33,7 @@ const (
 type Event struct {
 	kind       kind
 	Session    transcript.SessionID // the client's session, or "" if the event does not name it
-	Transcript string               // file or database of the conversation, for [agents.Open]
+	Transcript string               // file or database of the conversation
 	Format     string               // of the transcript
 	project    string               // folder of the session, or "" if the event does not name it
 	waited     bool                 // the agent waits for the answer
@@ -78,8 +78,9 @@ type Dialect interface {
 	write(event string, e *Event, a *answer) ([]byte, error)
 }
 
-// Dialects returns the dialects by the client's name. Some use the environment to find the
-// sessions of their client.
+// Dialects returns the dialects by the client's name: "claude", "codex", "gemini" and "opencode".
+// The first three are [Claude], [Codex] and [Gemini]. That of OpenCode uses the environment to find
+// the sessions of its client.
 func Dialects(getenv func(string) string) map[string]Dialect {
 	return map[string]Dialect{"claude": Claude, "codex": Codex, "gemini": Gemini, "opencode": openCode{getenv}}
 }
@@ -104,12 +105,12 @@ type Options struct {
 	Pointer token.Count   // size of a pointer; the default is [carrel.StashTokens]
 	Brief   token.Count   // size of a brief; the default is [carrel.BriefTokens]
 	Limit   time.Duration // longest time for an event; the default is DefaultLimit
-	Memory  token.Count   // size of the memory of earlier sessions of the project; 0 for none
-	Dir     string        // folder of a session whose event names none
+	Memory  token.Count   // size of the memory of earlier sessions of the project; none below LeastMemory
+	Dir     string        // folder of a session whose event names none, to find its project
 	Secrets bool          // stash also results that look as if they contain a credential
 
-	// Named is called first, with each event that names the client's session. The default
-	// does nothing.
+	// Named is called first, with each event that names the client's session. Its error goes to
+	// Note. The default does nothing.
 	Named func(*Event) error
 
 	// Note is called with errors that do not prevent the answer. The default does nothing.
@@ -143,9 +144,9 @@ const (
 // An EventError says that the input of a hook is not the JSON of an event, or names no file of the
 // conversation.
 type EventError struct {
-	Event string
-	Empty bool  // there is no input
-	Err   error // of the decoder, or that there is no file
+	Event string // as given to Run
+	Empty bool   // there is no input
+	Err   error  // error of the decoder, or an error that says that there is no file
 }
 
 func (e *EventError) Error() string {
@@ -163,9 +164,10 @@ func (e *EventError) Unwrap() error { return e.Err }
 // ErrLate means that an event was not answered in time.
 var ErrLate = errors.New("the hook had no answer in time")
 
-// Run answers one event. It writes the answer to out only once it is complete, and nothing if it
-// cannot be made. It returns a panic as an error, and [ErrLate] after Options.Limit or when ctx is
-// done.
+// Run answers one event, named as the client names it, such as "PostToolUse", and read from in. It
+// writes the answer to out only once it is complete, and nothing if it cannot be made. For an event
+// that d does not know it writes nothing and returns nil. It returns a panic as an error, and
+// [ErrLate] after Options.Limit or when ctx is done.
 func Run(ctx context.Context, d Dialect, event string, in io.Reader, out io.Writer, o *Options) error {
 	r := &run{d: d, event: event, o: o.complete()}
 	ctx, cancel := context.WithTimeout(ctx, r.o.Limit)

@@ -21,7 +21,7 @@ const (
 	mostRecalled   = 8 << 20 // bytes of the largest session in a memory
 )
 
-// LeastMemory is the smallest size of a memory, in tokens.
+// LeastMemory is the smallest size of a memory, in tokens: 400.
 const LeastMemory = carrel.LeastBriefTokens + fenceTokens
 
 // fenceTokens is more than the tokens of the fence and of the blank lines in it.

@@ -1,10 +1,16 @@
 // Package mcp serves Carrel over the Model Context Protocol, on standard input and output or
-// over HTTP, so that an agent can manage its own window.
+// over HTTP, so that an agent can manage its own window. For a single user:
+//
+//	access := func(context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
+//		return e, governance.DefaultScope, governance.Whole(governance.ActorUser), nil
+//	}
+//	err := mcp.New(access, nil).ServeStdio(ctx, os.Stdin, os.Stdout)
 //
 // There are eight tools, always the same and in the same order, because a list that
 // changes would cost the agent its prompt cache: get_messages and discard_messages,
 // status, compress, recall, search, assemble and pin. A read-only server has only the tools
-// that change nothing. Sessions, items and manifests are resources, too. Two prompts, compress
+// that change nothing. Sessions, originals of blocks and artifacts, explanations of blocks and
+// manifests are resources, too. Two prompts, compress
 // and handoff, tell an agent how to compress its window and how to hand a session over.
 //
 // A tool only translates: arguments into a request of the engine, and the result into text that
@@ -40,13 +46,15 @@ import (
 )
 
 // An Access returns the engine that acts for the caller, the scope of the call, and the caller's
-// grant. The server calls it for each call, with the context of the request.
+// grant. The server calls it for each call, with the context of the request. For callers of several
+// kinds, the engine is made as in the example of package rest.
 type Access func(ctx context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error)
 
 // An Own returns the session that the calling client is in, which a tool uses if no other is
 // named. The server calls it for each call, because a client can change its session. The
 // parameter meta is the metadata of the call (_meta), or nil. Own fails with [ErrUnbound] if the
-// session is unknown.
+// session is unknown. To use the header [api.HeaderSession], put it into the context in a handler
+// before [Server.Handler], which does not read it.
 type Own func(ctx context.Context, meta map[string]any) (transcript.SessionID, error)
 
 // ErrUnbound means that the session of the client is unknown.
@@ -71,7 +79,8 @@ type Options struct {
 	// before it sends progress. The default is [auth.Recheck].
 	Holds func(ctx context.Context) error
 
-	// Turns bounds the large jobs of each actor. Nil means no bound.
+	// Turns bounds the large jobs of each actor. Give all surfaces of a server the same. Nil
+	// means no bound.
 	Turns *auth.Turns
 
 	// Now returns the time, for the expiry of grants. The default is time.Now.
@@ -130,8 +139,9 @@ func New(of Access, opts *Options) *Server {
 	return s
 }
 
-// ServeStdio answers the messages of in, one per line, until in ends. It writes only messages to
-// out.
+// ServeStdio answers the messages of in, one per line, until in ends and all calls are answered. It
+// writes only messages to out. When ctx is done, it returns the error of ctx; a read of in may go
+// on.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return s.sdk.Run(ctx, &lines{in: in, out: out})
 }
@@ -139,10 +149,10 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 // maxMessage is the largest message in bytes.
 const maxMessage = 4 << 20
 
-// Handler returns the server for HTTP. Mount it behind a handler that puts the values into the
-// context that the [Access] reads. It has no protocol sessions: each request has its own grant.
-// On a loopback address it accepts only loopback names in the header Host, and it refuses pages
-// of other origins.
+// Handler returns the server for HTTP. Mount it behind [auth.Door.Guard], and behind a handler that
+// puts into the context of a request whatever else the [Access] and [Own] read there. It has no
+// protocol sessions: each request has its own grant. On a loopback address it accepts only loopback
+// names in the header Host, and it refuses pages of other origins.
 func (s *Server) Handler() http.Handler {
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
 		Stateless: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,

@@ -14,8 +14,8 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// A Tool is a tool and the operations of the engine that it uses. A call needs the permissions of
-// these operations.
+// A Tool is a tool and the jobs of the engine that it uses. A call needs the permissions of these
+// jobs. The type of Operations is internal.
 type Tool struct {
 	Name       string
 	Operations []*ops.Operation

@@ -386,8 +386,9 @@ func (p *Proxy) heldOut(req *wire.Request) bool {
 	return ratio.Ratio(binary.BigEndian.Uint64(thread[:8])%uint64(ratio.One)) < p.opts.Holdout
 }
 
-// RoundTrip sends a request. If the provider refuses a managed body with a 4xx status, it asks
-// the manager what to send then. It implements [http.RoundTripper].
+// RoundTrip is for the proxy itself; others call ServeHTTP. It sends a request. If the provider
+// refuses a managed body with a 4xx status, it asks the manager what to send then. It implements
+// [http.RoundTripper].
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := callOf(r.Context())
 	resp, err := p.transport.RoundTrip(r)

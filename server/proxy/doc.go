@@ -3,15 +3,28 @@
 // A [Proxy] passes requests and answers on, byte for byte, and records each call: its intent
 // before a byte of the request goes upstream, its outcome before the client gets the end of
 // the answer. It imports conversations as they grow. A [Manager] may replace the body of a
-// request; without a Manager nothing is changed.
+// request; without a Manager nothing is changed. A proxy that manages:
+//
+//	m := proxy.NewEpochs(&proxy.EpochOptions{Engine: e}) // e is a carrel.Engine
+//	p, err := proxy.New(&proxy.Options{
+//		Listen: addr, Recorder: e, Importer: m, Manager: m, Prepare: m.Bound(),
+//	})
+//	...
+//	l, err := auth.Listen(addr, false)
+//	...
+//	err = p.Serve(ctx, l, 10*time.Second)
+//
+// Clients of Anthropic use http://ADDR/anthropic as their base URL, and clients of OpenAI
+// http://ADDR/openai/v1.
 //
 // # What passes
 //
 // Everything, in both directions: bodies as they came, compressed or not; path and query; and
 // all headers except Expect and those of a single connection (RFC 9110, 7.6.1).
 // The proxy adds nothing, follows no redirect and uses no proxy of the environment. The
-// upstreams are fixed: see [Upstreams]. The proxy reads the bodies of calls, whose paths
-// [wire.RouteOf] knows; other requests pass unread. It refuses upgrades to another protocol,
+// upstreams are fixed: see [Upstreams]. The proxy reads the bodies of calls: a POST to
+// /v1/messages, /v1/chat/completions, /v1/responses or a path below these that counts tokens or
+// compacts. Other requests pass unread. It refuses upgrades to another protocol,
 // such as websockets, because it cannot read their traffic; it ignores an offer to go on in HTTP/2.
 //
 // # Who may ask
@@ -32,7 +45,7 @@
 // # Memory
 //
 // The body of a request is in memory while it is sent, up to [Options.MaxBody]; a larger body
-// streams through unread. An answer passes in pieces; at most the last megabyte is held back. The
-// answers of a call with the tool [ToolRecall] are kept until its end; if they are no streams, they
-// are read whole.
+// streams through unread. An answer passes in pieces; at most the last megabyte is held back. For
+// one call with the tool [ToolRecall] the proxy may send several requests. It keeps their answers
+// until the call ends, and reads those that are no streams whole, up to 64 MiB each.
 package proxy

@@ -63,7 +63,7 @@ type EpochOptions struct {
 	Logger *slog.Logger     // the default discards all records
 }
 
-// The defaults.
+// The defaults of Large, HeadLimit and Threads in [EpochOptions].
 const (
 	DefaultLarge   = 25_000 // about 8,000 tokens
 	DefaultHead    = 20 * time.Second
@@ -72,7 +72,8 @@ const (
 
 // Epochs is the [Manager] that sends the same bytes for the messages of a conversation in each
 // call, until an epoch ends: then it replaces the beginning of the conversation by a smaller
-// head. [epoch.Decide] says when: at the budget, or when a head saves money.
+// head. An epoch ends when a request is over the budget; when the provider's cache is cold and a
+// head is smaller; or when a head saves more than it costs within a tenth of the expected calls.
 type Epochs struct {
 	o EpochOptions
 

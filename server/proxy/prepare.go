@@ -12,7 +12,7 @@ import (
 )
 
 // A Manager decides which body is sent for a call. Without a Manager a [Proxy] changes nothing.
-// A Manager is safe for concurrent use.
+// A Manager is safe for concurrent use. It needs internal types, so other modules use [Epochs].
 type Manager interface {
 	// Prepare returns the body to send in place of the client's, or the reason why the
 	// client's is sent. It returns when ctx is done. After an error or a nil result the
@@ -37,7 +37,7 @@ type Prepared struct {
 	Reply  *Reply        // an answer without a call to the provider, or nil
 	Reason string        // why the call is managed so, or not: a few words, no text of the conversation
 	Epoch  int           // number of the epoch; 0 before the first head
-	Sent   digest.Digest // the chain of the sent messages
+	Sent   digest.Digest // names the list of the sent messages
 	Recall bool          // the tool [ToolRecall] is among the tools of Body
 	State  any           // for the Manager's own use
 
@@ -53,8 +53,9 @@ type Recaller interface {
 	// Recall returns the text of the result of a tool call, given its input.
 	Recall(ctx context.Context, input string) string
 
-	// Recalled stores the hidden messages of an answer, so that later requests send them
-	// again in their place. It is called before the client gets the end of the answer.
+	// Recalled stores the messages of an answer that the client does not see, which are calls of
+	// ToolRecall and their results. Later requests send them again in their place. It is called
+	// before the client gets the end of the answer.
 	Recalled(ctx context.Context, req *wire.Request, p *Prepared, reply *weave.Reply) error
 }
 
@@ -64,7 +65,8 @@ type Reply struct {
 	Body   []byte
 }
 
-// A ConversationSource is a [Manager] that gives the conversation to store for a request.
+// A ConversationSource is a [Manager] that gives the conversation to store for a managed request.
+// The proxy imports that; with another Manager it imports the client's body.
 type ConversationSource interface {
 	// Whole returns the request body to import. Where the Manager replaced parts of messages
 	// with pointers, the body has the pointers.

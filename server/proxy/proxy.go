@@ -34,24 +34,26 @@ type Options struct {
 
 	// Recorder records calls. Without a Recorder calls are not recorded.
 	Recorder Recorder
-	// Required refuses calls that cannot be recorded.
+	// Required refuses calls that the Recorder cannot record.
 	Required bool
 	// Wait is the longest time that a call waits for its record. The default is [DefaultWait].
 	Wait time.Duration
 
 	// Importer imports the conversations into Scope. Without an Importer they are not imported.
+	// If the Manager is an [Epochs], it has to be the Importer too, with the same scope.
 	Importer Importer
 	Scope    governance.Scope
 
 	// Manager decides which bodies are sent; with nil the clients' own are sent. Holdout is
 	// the share of sessions that are not managed, for comparison. Prepare is the longest time
-	// that the Manager may take for a call; the default is [DefaultPrepare].
+	// that the Manager may take for a call, which then passes as it came; the default is
+	// [DefaultPrepare]. For an Epochs set it to [Epochs.Bound]: the default is too short.
 	Manager Manager
 	Holdout ratio.Ratio
 	Prepare time.Duration
 
-	// Would estimates, in the background, what managing would have sent for calls that are not
-	// managed. Without an Estimator nothing is estimated. An Estimator is for one Proxy.
+	// Would is an Estimator: it estimates, in the background, what managing would have sent for
+	// calls that are not managed. An Estimator is for one Proxy. By default nothing is estimated.
 	Would *Estimator
 
 	// MaxBody is the largest body in bytes that is read, compressed and decompressed. A larger
@@ -66,11 +68,11 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	Logger  *slog.Logger
-	Metrics *telemetry.Registry
-	Now     func() time.Time // the default is time.Now
+	Metrics *telemetry.Registry // of an internal type: other modules leave it nil
+	Now     func() time.Time    // the default is time.Now
 }
 
-// The defaults.
+// The defaults of MaxBody, Idle and Prepare in [Options].
 const (
 	DefaultMaxBody = 64 << 20
 	DefaultIdle    = 15 * time.Minute
@@ -174,7 +176,8 @@ func (p *Proxy) Server() *http.Server {
 }
 
 // Serve answers the requests on listener l until ctx is done. Then it accepts no new ones, and
-// lets running calls finish within grace. It closes the listener and the proxy.
+// lets running calls finish within grace. It closes the listener and the proxy. It returns nil if
+// all calls have finished.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
 	srv := p.Server()
 	served := make(chan error, 1)
@@ -198,8 +201,8 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) 
 	return err
 }
 
-// Close imports the waiting conversations, unless ctx ends before, and closes the idle
-// connections to providers. Call it after the last request.
+// Close imports the waiting conversations, unless ctx ends before, stops the Estimator, and closes
+// the idle connections to providers. Call it after the last request.
 func (p *Proxy) Close(ctx context.Context) {
 	p.keeper.close(ctx)
 	p.opts.Would.close(ctx)

@@ -13,18 +13,19 @@ import (
 )
 
 // Traffic has the counts of a [Proxy] since its start. All but Passed are about calls to models.
+// Median and Slow are in nanoseconds in JSON.
 type Traffic struct {
-	Calls     int64         `json:"calls"`  // calls that have ended
-	Failed    int64         `json:"failed"` // of these, calls that failed or were cut
-	Managed   int64         `json:"managed"`
-	Gaps      int64         `json:"gaps"`   // intents and outcomes that were not recorded
-	Passed    int64         `json:"passed"` // requests that are no calls
-	BytesIn   int64         `json:"bytes_in"`
-	BytesOut  int64         `json:"bytes_out"`
-	Used      int64         `json:"used"`   // calls for which the provider reported the usage
-	Prompt    token.Count   `json:"prompt"` // tokens of the prompts of those calls
-	Cached    token.Count   `json:"cached"` // of these, read from the provider's cache
-	Output    token.Count   `json:"output"`
+	Calls     int64         `json:"calls"`     // calls that have ended
+	Failed    int64         `json:"failed"`    // of these, calls that failed or were cut
+	Managed   int64         `json:"managed"`   // of Calls, those with a body of the Manager
+	Gaps      int64         `json:"gaps"`      // intents and outcomes that were not recorded
+	Passed    int64         `json:"passed"`    // requests that are no calls
+	BytesIn   int64         `json:"bytes_in"`  // bodies of the clients' requests
+	BytesOut  int64         `json:"bytes_out"` // bodies of the providers' answers
+	Used      int64         `json:"used"`      // calls for which the provider reported the usage
+	Prompt    token.Count   `json:"prompt"`    // tokens of the prompts of those calls
+	Cached    token.Count   `json:"cached"`    // of these, read from the provider's cache
+	Output    token.Count   `json:"output"`    // tokens of the answers to those calls
 	Kept      int64         `json:"kept"`      // imports of conversations
 	Unkept    int64         `json:"unkept"`    // imports that failed or were dropped
 	Median    time.Duration `json:"median"`    // of the time that the proxy itself took for a call

@@ -49,7 +49,8 @@ func (s *server) healthz(w http.ResponseWriter, r *http.Request, _ *call) {
 	send(w, r, &response{status: http.StatusOK, kind: typeJSON, body: []byte(`{"status":"ok"}` + "\n")})
 }
 
-// ErrEnding is returned by [Options.Ready] when the server still answers but will stop soon.
+// ErrEnding is the error that [Options.Ready] has to return when the server will stop soon. Only
+// GET /readyz then fails.
 var ErrEnding = errors.New("the server is shutting down")
 
 // readyz reports whether the store answers and can be written, and the server is not stopping.

@@ -1,5 +1,14 @@
-// Package rest is Carrel over HTTP: a route for every operation of the table in
-// internal/ops, and its description as an OpenAPI document.
+// Package rest is Carrel over HTTP: a route for each job of a [carrel.Engine] that the server
+// offers, and the description of all routes as an OpenAPI document, /v1/openapi.json.
+//
+//	engine := func(ctx context.Context) (*carrel.Engine, *governance.Grant, error) {
+//		g, ok := auth.GrantFrom(ctx)
+//		if !ok {
+//			return nil, nil, api.ErrUnauthenticated
+//		}
+//		return e.As(g.Actor, guard.New(s, g, nil)), g, nil // e is an engine over the store s
+//	}
+//	handler := door.Guard(rest.New(&rest.Options{Engine: engine})) // door is an auth.Door
 //
 // The package only translates. It decodes a request from the path, the query and the body; the
 // engine does the job; the result is sent as JSON, with its digest as a strong ETag. Errors are
@@ -21,20 +30,21 @@
 // # Writes
 //
 // A write that has begun is finished or fails, also if the client disconnects or the server
-// shuts down. A write with an Idempotency-Key is made once: for 24 hours, a client that sends the
-// request again with the same key, and still has the permission, gets the answer to the write
-// that was made. Without Options.Requests this holds while the process lives and within the
-// bounds of Limits, which forget the oldest keys first; with it, on all servers over the same
-// store. The memory of a key has no content: only a digest of the request, and ids, names of
-// kinds and figures of the result. The rest of the answer is read from the store again: purged
-// content is gone, and the lists of a compression's decisions are left out. Failed writes and dry
-// runs are not remembered.
+// shuts down. A write with an Idempotency-Key is made once. If the client sends the same request
+// with the same key within 24 hours and still has the permission, it gets the answer to the first
+// one; another request with the same key is refused with status 422. With Options.Requests this
+// holds on all servers over the same store, and otherwise in this process, for the newest writes
+// within Limits.Replays and Limits.ReplayBytes. The memory of a key has no content: only a digest
+// of the request, and ids, names of kinds and figures of the result. The rest of the answer is read
+// from the store again: purged content is gone, and the lists of a compression's decisions are left
+// out. Failed writes and dry runs are not remembered.
 //
 // # Streams
 //
 // An operation that is not a GET streams its progress to a client that accepts
 // text/event-stream: events named progress, then one event named result or problem.
-// GET /v1/events streams the journal. See stream.go and events.go.
+// GET /v1/events streams the journal of a session, or all events of a scope: the data of an event
+// is an [api.Event].
 //
 // # Logs and metrics
 //
@@ -66,8 +76,8 @@ import (
 // Options configures the handler. All fields but Engine have a sensible default.
 type Options struct {
 	// Engine returns the engine that acts for the caller of a request, and the caller's grant.
-	// The context is that of the request, with the identity that the check of the credential
-	// has put into it. The default refuses all callers.
+	// The context is that of the request, with the grant that [auth.Door] has put into it; see
+	// the example of the package. The default refuses all callers.
 	Engine func(ctx context.Context) (*carrel.Engine, *governance.Grant, error)
 
 	// Holds returns an error if the caller's grant is no longer valid. Streams call it before
@@ -78,7 +88,8 @@ type Options struct {
 	// default only the writes of this process are known.
 	Requests store.Requests
 
-	// Ready returns an error if the store does not answer. The default returns nil.
+	// Ready returns an error if the store does not answer, or [ErrEnding]. GET /readyz then has
+	// status 503. The default returns nil.
 	Ready func(ctx context.Context) error
 
 	// Stopping is closed when the server begins to shut down, so that streams end. By
@@ -88,13 +99,15 @@ type Options struct {
 	Version string // of the program
 	Limits  Limits
 
-	// Turns bounds the large jobs of each actor. The default is a new one.
+	// Turns bounds the large jobs of each actor. Give all surfaces of a server the same: the
+	// default is a new one.
 	Turns *auth.Turns
 
 	// Logger receives a line for each request. The default discards them.
 	Logger *slog.Logger
 
-	// Metrics counts requests; GET /metrics returns it. The default is a new registry.
+	// Metrics counts requests; GET /metrics returns it. Its type is internal: other modules
+	// leave it nil, for a new registry.
 	Metrics *telemetry.Registry
 
 	// Tracer makes the spans. The default makes none.
@@ -172,8 +185,9 @@ type server struct {
 	metrics  *metrics
 }
 
-// New returns the handler of all routes. Mount it at the root of a host, behind [auth.Door], which
-// checks tokens; /healthz and /readyz need no token.
+// New returns the handler of all routes. Mount it at the root of a host, behind an [auth.Door],
+// which checks credentials. List /healthz and /readyz in [auth.DoorOptions.Open] so that they need
+// none. GET /metrics needs the permission [governance.Observe].
 func New(opts *Options) http.Handler { return newServer(opts) }
 
 func newServer(opts *Options) *server {
