@@ -39,7 +39,8 @@ type AssembleRequest struct {
 
 	// Tiers is the ladder, which decides how far a context that is too large is cut: see package
 	// tier. "article" (the default) is Options.Ladder of the engine. "soft" is [tier.SoftLadder],
-	// which takes whole artifacts while they fit: first those that a person verified, then the best.
+	// which takes whole artifacts while they fit: first those that a person verified, then the
+	// best.
 	Tiers string `json:"tiers,omitempty"`
 
 	// Tier forces a tier of the ladder "article": full, summarized, core or minimal. By default

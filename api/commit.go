@@ -8,9 +8,9 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A CommitRequest proposes a memory to the gate. The decision of the gate is recorded beside the
-// manifest of the context that the memory came from. A request without a memory records the verdict
-// on the context itself. It has a manifest, a memory, or both.
+// A CommitRequest proposes a memory to the gate. Unless the gate refuses it, the decision is
+// recorded beside the manifest of the context that the memory came from. A request without a memory
+// records the verdict on the context itself. A request has a manifest, a memory, or both.
 type CommitRequest struct {
 	// Manifest is the id of the context's manifest, or a prefix of it. It is
 	// empty for a memory that came from no context.

@@ -20,9 +20,9 @@ type Strategy string
 type CompressRequest struct {
 	Session transcript.SessionID `json:"session"`
 
-	// Target is the requested size of the window. The default is Target of
-	// [pager.Figures], by default two fifths of the context window; with
-	// [StrategyOpaque], it is a twentieth of the imported tokens.
+	// Target is the requested size of the window. The default is the Target of
+	// [pager.Figures], two fifths of the context window unless Options.Trigger
+	// changes it; with [StrategyOpaque], a twentieth of the imported tokens.
 	Target Target `json:"target,omitzero"`
 
 	// Smallest requests the smallest window that the strategy can make, in place of

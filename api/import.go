@@ -12,7 +12,8 @@ import (
 type ImportRequest struct {
 	// Name is the name of the file. For Data without an id of its session, such as a request to a
 	// model, the id is made from Name without folder and extension, the system message and the
-	// first other message, or from Name alone if [transcript.ThreadName] made it. Errors quote Name.
+	// first other message, or from Name alone if [transcript.ThreadName] made it. Errors quote
+	// Name.
 	Name string `json:"name,omitempty"`
 
 	Format string `json:"format,omitempty"` // "" or "auto" detects it
@@ -25,8 +26,8 @@ type ImportRequest struct {
 
 	// Compaction is the SHA-256, in hexadecimal digits, of the JSON of the message that the
 	// client's own compaction left in Data, byte for byte. Stored blocks that precede it become an
-	// earlier window; if no stored window has it, all stored blocks do. It is for formats whose data
-	// holds one window: requests to models.
+	// earlier window; if no stored window has it, all stored blocks do. It is for formats whose
+	// data holds one window: requests to models.
 	Compaction string `json:"compaction,omitempty"`
 
 	// Anew imports a purged conversation as a new one. It needs the

@@ -39,7 +39,8 @@ type RunProbesRequest struct {
 	Text *string `json:"text,omitempty"`
 
 	// Model requests that Options.Generator of the engine answers the probes. It sees only the
-	// window, or Text, and its answers are graded. Without a generator, the error is an [ErrPolicy].
+	// window, or Text, and its answers are graded. Without a generator, the error is an
+	// [ErrPolicy].
 	Model bool `json:"model,omitempty"`
 
 	// ProbeMin is the share of probes that must be answered, besides all

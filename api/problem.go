@@ -47,7 +47,8 @@ const (
 
 // Kinds of errors of the engine and of its access control; [Kinds] returns others, too. Among them,
 // [ErrBudget] has the slug "budget-floor" and the status 422, [ErrShorter] "shorter" and 422,
-// [ErrFormat] "format" and 422, [ErrIntegrity] "integrity" and 500, [ErrTooMany] "too-many" and 429.
+// [ErrFormat] "format" and 422, [ErrIntegrity] "integrity" and 500, [ErrTooMany] "too-many" and
+// 429.
 var (
 	Unauthenticated  = Kind{"unauthenticated", "a credential is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
 	Denied           = Kind{"denied", "the credential does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
@@ -88,8 +89,9 @@ var (
 // one.
 var ErrUnauthenticated = errors.New("no valid credential")
 
-// ErrTooMany means that an actor runs as many large jobs as a server lets it run at once; it may try
-// again. Large jobs read or write a whole conversation, or make a context. The engine never returns it.
+// ErrTooMany means that an actor runs as many large jobs as a server lets it run at once; it may
+// try again. Large jobs read or write a whole conversation, or make a context. The engine never
+// returns it.
 var ErrTooMany = errors.New("too many large jobs at once")
 
 // Kinds returns the kinds that have a sentinel for errors.Is. If errors of one kind wrap errors of
@@ -103,7 +105,8 @@ func Kinds() []Kind {
 }
 
 // KindOf returns the kind of err: the first of [Kinds] whose sentinel
-// matches, or else the kind that belongs to the type of err.
+// matches, or else the kind that belongs to the type of err. It is [Unexpected]
+// for any other error and for nil.
 func KindOf(err error) Kind {
 	for _, k := range Kinds() {
 		if errors.Is(err, k.Is) {

@@ -13,8 +13,8 @@
 //
 // The caller owns the result, and the request except for data that a field hands over; a job does
 // not change the request. A request with DryRun makes the same checks and returns the same result
-// as without, but writes nothing. Op is the id of the journal entry that a job wrote; it is empty if
-// the job wrote nothing.
+// as without, but writes nothing. Op is the id of the journal entry that a job wrote; it is empty
+// if the job wrote nothing.
 //
 // Fields of type [token.Count] are in tokens, fields named Bytes or Size in bytes, money is in
 // billionths of a US dollar, times are in UTC. Imported tokens are those of a block or a session as
@@ -44,7 +44,8 @@ const (
 // A Cursor asks for a page of a list.
 type Cursor struct {
 	// Limit is the most entries of the page, DefaultLimit by default and at most MaxLimit. For a
-	// method of carrel.Engine 0 means all, and there is no maximum. Another number is an [ErrRequest].
+	// method of carrel.Engine 0 means all, and there is no maximum. Another number is an
+	// [ErrRequest].
 	Limit int    `json:"limit,omitempty"`
 	After string `json:"after,omitempty"` // Next of the previous page
 }
@@ -60,8 +61,9 @@ type (
 	// None is the empty request of Reviews and RemovedSessions.
 	None struct{}
 
-	// A SessionRequest names a session. It is the request of Session, RemoveSession, RestoreSession,
-	// PurgeSession, Contract, CheckContract, ProbeReport, Rewrites, State, Stats and Summary.
+	// A SessionRequest names a session. It is the request of Session, RemoveSession,
+	// RestoreSession, PurgeSession, Contract, CheckContract, ProbeReport, Rewrites, State, Stats
+	// and Summary.
 	SessionRequest struct {
 		Session transcript.SessionID `json:"session"`
 	}
@@ -111,8 +113,8 @@ type (
 		Block string `json:"block"`
 	}
 
-	// An IDRequest names a manifest (for Manifest, VerifyManifest and Replay), a memory (for Review)
-	// or a call (for Call).
+	// An IDRequest names a manifest (for Manifest, VerifyManifest and Replay), a memory (for
+	// Review) or a call (for Call).
 	IDRequest struct {
 		ID string `json:"id"`
 	}

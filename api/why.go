@@ -35,8 +35,8 @@ type WhyResult struct {
 }
 
 // A WhyEntry is a journal entry about a block. An entry is "compacted" if the client's compaction
-// put the block into an earlier window, "back" if an import has it in the conversation again, "page"
-// if a pass changed it, and "page-by-hand" if the job Page did.
+// put the block into an earlier window, "back" if an import has it in the conversation again,
+// "page" if a pass changed it, and "page-by-hand" if the job Page did.
 type WhyEntry struct {
 	Op       string               `json:"op"`
 	Kind     string               `json:"kind"` // "import", "compacted", "back", "page", "page-by-hand", "discard", "pin", "unpin", "undo"

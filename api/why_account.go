@@ -8,9 +8,9 @@ import (
 )
 
 // A WhyAccount lists the units into which an account of the session divides a block, with reasons,
-// as of now. The worth of a unit is the value that it adds to the account when it is chosen, divided
-// by the bytes that it adds: its own, and those of headings that it needs. Values of units that were
-// chosen before do not count again. 1 is the mean of the session.
+// as of now. The worth of a unit is the value that it adds to the account when it is chosen,
+// divided by the bytes that it adds: its own, and those of headings that it needs. Values of units
+// that were chosen before do not count again. 1 is the mean of the session.
 type WhyAccount struct {
 	Floor ratio.Ratio `json:"floor"` // worth of the first unit of the session that does not fit the last budget; 0: all fit
 	Total int         `json:"total"` // number of units of the block
