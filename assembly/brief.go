@@ -27,8 +27,8 @@ const transcriptLimit token.Count = 200
 //   - all others: beginning and end, cut between lines where that is possible
 //
 // A marker line gives the number of omitted tokens and the id of the source, by which the whole
-// text can be recalled. It stands after sentences, and between a beginning and an end. The result is
-// empty if the marker alone exceeds the limit, or if the function count does not return more for
+// text can be recalled. It stands after sentences, and between a beginning and an end. The result
+// is empty if the marker alone exceeds the limit, or if the function count does not return more for
 // longer texts.
 //
 // The terms are words or stems. They match in upper and lower case, and inside longer words.

@@ -54,8 +54,8 @@ func choose(all []unit, room int64) []int {
 	return chosen
 }
 
-// widen adds to the chosen units those before and behind them, the nearest first, as far as a number of
-// bytes has room for all.
+// widen adds to the chosen units those before and behind them, the nearest first, as far as a
+// number of bytes has room for all.
 func widen(all []unit, chosen []int, room int64) []int {
 	has := make(map[int]bool, len(chosen))
 	for _, i := range chosen {

@@ -59,10 +59,10 @@ type Packing struct {
 
 // A Reason is the reason for a decision of [Fit] or [Gate]. It is stored as its text.
 //
-// A whole [Choice] has the reason "fits"; a brief one "transcript" (below the full tier, transcripts
-// are brief), "demand" (to bring the total under the full tier) or "room" (the whole does not fit);
-// one that is out "no room", "not verified" or "minimal" (the tier does not take it), or "no brief
-// form" (of a transcript).
+// A whole [Choice] has the reason "fits"; a brief one "transcript" (below the full tier,
+// transcripts are brief), "demand" (to bring the total under the full tier) or "room" (the whole
+// does not fit); one that is out "no room", "not verified" or "minimal" (the tier does not take
+// it), or "no brief form" (of a transcript).
 type Reason string
 
 // The reasons of a [Choice].

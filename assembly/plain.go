@@ -6,8 +6,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Tagged returns text between an opening and a closing tag of the given name, or "" if text is
-// only white space. It does not escape the text, which could close the tag: use it for trusted text.
+// Tagged returns text between an opening and a closing tag of the given name, or "" if text is only
+// white space. It does not escape the text, which could close the tag: use it for trusted text.
 func Tagged(name, text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""

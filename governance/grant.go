@@ -35,8 +35,8 @@ func ParsePermission(s string) (Permission, error) {
 // every scope below acme but not "acme", and "*" matches every scope.
 type ScopePattern string
 
-// ParseScopePattern returns s as a pattern. It fails if s is neither "*" nor a scope as [ParseScope]
-// accepts it, with or without "/*" at its end.
+// ParseScopePattern returns s as a pattern. It fails if s is neither "*" nor a scope as
+// [ParseScope] accepts it, with or without "/*" at its end.
 func ParseScopePattern(s string) (ScopePattern, error) {
 	if s == "*" {
 		return ScopePattern(s), nil

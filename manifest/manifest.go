@@ -1,5 +1,6 @@
 // Package manifest has the sealed record of an assembled context. It accounts for every byte that
-// the model was sent, by offsets and commitments, and for everything that was left out, with reasons.
+// the model was sent, by offsets and commitments, and for everything that was left out, with
+// reasons.
 //
 // A [Manifest] is a header and items. A [Segment] is a stretch of the output, and the segments
 // tile it. An [Omission] is an artifact that was left out. A [Set] is many artifacts that were
@@ -19,8 +20,8 @@
 // holds no text of a conversation or an artifact. A name has at most [MaxName] characters of a
 // small alphabet without space. For each segment it holds a commitment, made by [CommitSegment]
 // under a salt that is stored with the text in a cell. When the text is erased, the salt is erased
-// with it, the manifest stays as it is, and nobody can confirm a guess at the text. Callers must not
-// use text as names: ids should be random.
+// with it, the manifest stays as it is, and nobody can confirm a guess at the text. Callers must
+// not use text as names: ids should be random.
 //
 // # Seal
 //

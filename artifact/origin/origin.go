@@ -23,8 +23,8 @@
 // # Content
 //
 // Content is text: valid UTF-8 without a zero byte, whatever type a server declares. Its size is
-// limited, by [DefaultLimit] unless [Options.Limit] is set. The limit counts the bytes read, not the
-// announced size. Other and larger content is an [artifact.ErrForbidden].
+// limited, by [DefaultLimit] unless [Options.Limit] is set. The limit counts the bytes read, not
+// the announced size. Other and larger content is an [artifact.ErrForbidden].
 //
 // # Errors and concurrency
 //
@@ -66,8 +66,8 @@ const (
 
 // Options configure what may be fetched. The zero value allows nothing.
 type Options struct {
-	// Files are folders. Regular files below them may be read. A relative path in a ref is looked up
-	// in each folder in order; an absolute path must be below one of them.
+	// Files are folders. Regular files below them may be read. A relative path in a ref is looked
+	// up in each folder in order; an absolute path must be below one of them.
 	Files []string
 
 	// Hosts are the hosts from which http and https may fetch: "example.org" at the ports 80 for
