@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An AppendRequest adds messages to the end of a session.
+// An AppendRequest adds messages to the end of a session. The result is an [ImportResult].
 type AppendRequest struct {
 	// Session is the session to add to; if it does not exist, it begins with
 	// these messages. It is a name of 1 to 128 letters, digits and . _ : -
@@ -17,9 +17,9 @@ type AppendRequest struct {
 	// for byte.
 	Messages []json.RawMessage `json:"messages"`
 
-	// At is the number of messages that the session must have now, so that a
-	// repeated request adds nothing twice. nil means that the number is not
-	// checked.
+	// At is the number of messages that the session must have before; a new session has 0. If it
+	// has another number, the error is a [store.ErrConflict]: so a repeated request adds nothing
+	// twice. nil means that the number is not checked.
 	At *int `json:"at,omitempty"`
 
 	// Format, Model and System describe a new session; an existing session

@@ -25,7 +25,7 @@ type GetResult struct {
 	Fetch   manifest.FetchOutcome `json:"fetch,omitempty"` // the source's answer
 }
 
-// An ArtifactsRequest selects artifacts.
+// An ArtifactsRequest selects artifacts. The list has the newest first.
 type ArtifactsRequest struct {
 	Class   provenance.Class `json:"class,omitempty"`   // only of this class
 	Status  store.Status     `json:"status,omitempty"`  // only with this status; live by default
@@ -37,8 +37,8 @@ type ArtifactsRequest struct {
 	Cursor
 }
 
-// A RemovalResult lists the artifacts that were removed, refuted or purged,
-// and the contexts that had used them.
+// A RemovalResult lists the artifacts that were removed, refuted, restored or purged, and the
+// contexts that had used them. It is the result of Remove, Refute, Restore, Purge and CollectStash.
 type RemovalResult struct {
 	Artifacts []store.ArtifactID `json:"artifacts"`       // the named ones first, then those derived from them
 	Derived   int                `json:"derived"`         // number of artifacts that were derived, not named
@@ -46,7 +46,7 @@ type RemovalResult struct {
 	Manifests []string           `json:"manifests"`       // oldest first
 }
 
-// A RefuteRequest names wrong artifacts by id, or all artifacts of a source.
+// A RefuteRequest names wrong artifacts: by id, all of a source, or both.
 type RefuteRequest struct {
 	IDs    []string `json:"ids,omitempty"`
 	Source string   `json:"source,omitempty"`

@@ -11,12 +11,12 @@ import (
 
 // An AssembleRequest asks for a context.
 type AssembleRequest struct {
-	// Query is the text that the context is for. It steers triage and is the
-	// last part of the context. Without one, the user's last message in the
-	// session steers triage.
+	// Query is the text that the context is for. It is the last part of the context, and triage
+	// selects artifacts by it, see package triage. Without a query, triage selects by the user's
+	// last message in the session.
 	Query string `json:"query,omitempty"`
 
-	// Budget is the most tokens of the context, including the reserve.
+	// Budget is the most tokens of context and reserve together. It is required.
 	Budget token.Count `json:"budget"`
 
 	// Reserve is the part of the budget that stays free for the reply, in
@@ -37,14 +37,15 @@ type AssembleRequest struct {
 	// session's model, then the counter of the engine's options.
 	Model string `json:"model,omitempty"`
 
-	// Tiers is the ladder: "article" (the default) has the edges of the
-	// engine's options; "soft" is [tier.SoftLadder], which takes whole
-	// artifacts while they fit, those that a person verified first, then the
+	// Tiers is the ladder, which decides how far a context that is too large is cut: see package
+	// tier. "article" (the default) is Options.Ladder of the engine. "soft" is [tier.SoftLadder],
+	// which takes whole artifacts while they fit: first those that a person verified, then the
 	// best.
 	Tiers string `json:"tiers,omitempty"`
 
-	// Tier forces a tier of the ladder "article". By default the demand
-	// decides.
+	// Tier forces a tier of the ladder "article": full, summarized, core or minimal. By default
+	// the tier follows from the demand, the size of the context before any cut. With the ladder
+	// "soft" it must be empty.
 	Tier tier.Tier `json:"tier,omitempty"`
 
 	// DryRun returns no context and stores no manifest. Sources are asked as
@@ -58,23 +59,23 @@ type AssembleResult struct {
 	Manifest      string                  `json:"manifest,omitempty"` // id of the manifest
 	Seal          string                  `json:"seal,omitempty"`
 	Format        string                  `json:"format"`
-	Encoding      string                  `json:"encoding"`
+	Encoding      string                  `json:"encoding"` // encoding by which tokens are counted
 	Budget        token.Count             `json:"budget"`
 	Reserve       token.Count             `json:"reserve"`
 	Demand        token.Count             `json:"demand"`      // tokens before any cut
 	TokenCount    token.Count             `json:"token_count"` // tokens of the context
 	Tier          tier.Tier               `json:"tier"`
-	Review        bool                    `json:"review"` // a person should review the context
-	Candidates    int                     `json:"candidates"`
-	Semantic      string                  `json:"semantic"`
-	SemanticCalls int                     `json:"semantic_calls"`
-	Warning       string                  `json:"warning,omitempty"`
-	Tags          triage.Tags             `json:"tags"` // counts of triage's tags, including artifacts left out
-	Used          []UsedEntry             `json:"used"` // artifacts in the context, in order
-	Left          map[manifest.Reason]int `json:"left"` // number of artifacts left out, by reason
-	Fetched       int                     `json:"fetched"`
-	Window        token.Count             `json:"window"` // tokens of the session's part
-	Losses        []transcript.Loss       `json:"losses"` // parts of the session that the format cannot carry
+	Review        bool                    `json:"review"`            // a person should review the context
+	Candidates    int                     `json:"candidates"`        // artifacts that were considered
+	Semantic      string                  `json:"semantic"`          // name of the semantic scorer, such as "lexical/1"
+	SemanticCalls int                     `json:"semantic_calls"`    // texts that the scorer compared with the query
+	Warning       string                  `json:"warning,omitempty"` // why Options.Embedder failed and was not used
+	Tags          triage.Tags             `json:"tags"`              // counts of triage's tags, including artifacts left out
+	Used          []UsedEntry             `json:"used"`              // artifacts in the context, in order
+	Left          map[manifest.Reason]int `json:"left"`              // number of artifacts left out, by reason
+	Fetched       int                     `json:"fetched"`           // artifacts in Used that were fetched again
+	Window        token.Count             `json:"window"`            // tokens of the session's window in the context
+	Losses        []transcript.Loss       `json:"losses"`            // parts of the session that the format cannot carry
 }
 
 // A UsedEntry is an artifact in a context.
@@ -90,8 +91,8 @@ type UsedEntry struct {
 
 // The ladders of an [AssembleRequest].
 const (
-	TiersArticle = "article"
-	TiersSoft    = "soft"
+	TiersArticle = "article" // Options.Ladder of the engine
+	TiersSoft    = "soft"    // [tier.SoftLadder]
 )
 
 // FormatText is the plain form of a context: each part stands between two

@@ -22,8 +22,8 @@ type BriefResult struct {
 	For     Purpose              `json:"for"`
 	Text    string               `json:"text"` // empty if there are no entries
 	Tokens  token.Count          `json:"tokens"`
-	Entries int                  `json:"entries"`
-	Left    int                  `json:"left"` // number of entries that did not fit
+	Entries int                  `json:"entries"` // number of entries in Text, such as orders, decisions and changed files
+	Left    int                  `json:"left"`    // number of entries that did not fit
 }
 
 // The purposes.
@@ -41,9 +41,9 @@ const (
 )
 
 const (
-	// BriefTokens is the default size of a brief, in tokens.
+	// BriefTokens is the default of BriefRequest.Tokens.
 	BriefTokens token.Count = 2000
 
-	// LeastBriefTokens is the smallest size of a brief that may be requested.
+	// LeastBriefTokens is the least BriefRequest.Tokens; less is an [ErrRequest].
 	LeastBriefTokens token.Count = 200
 )

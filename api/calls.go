@@ -12,11 +12,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A CallIntent describes a call to a model before it is sent. It holds no
-// text of the conversation.
+// A CallIntent describes a call to a model before it is sent. It holds no text of the conversation.
+//
+// A chain is a digest that names a list of messages. The caller computes it; lists have the same
+// chain if and only if they are equal. The engine only stores and compares chains and frames.
 type CallIntent struct {
 	Dialect   string        `json:"dialect"`            // wire format of the request, such as "anthropic"
-	Client    string        `json:"client,omitempty"`   // the client's name for its session, and for the agent in it
+	Client    string        `json:"client,omitempty"`   // the client's id of its session; for a sub-agent, a slash and its id follow
 	Model     string        `json:"model,omitempty"`    // the requested model
 	Messages  int           `json:"messages"`           // number of messages from the client
 	Bytes     int           `json:"bytes"`              // size of the received body
@@ -24,14 +26,14 @@ type CallIntent struct {
 	Chain     digest.Digest `json:"chain,omitzero"`     // chain over the client's messages
 	Sent      digest.Digest `json:"sent,omitzero"`      // chain over the sent messages
 	Frame     digest.Digest `json:"frame,omitzero"`     // digest of system text and tools
-	Epoch     int           `json:"epoch,omitempty"`    // epoch of the sent messages; 0 before the first head
+	Epoch     int           `json:"epoch,omitempty"`    // epoch of the sent messages; 0 before the first head, see [NewEpochRequest]
 	Managed   bool          `json:"managed,omitempty"`  // Carrel manages the call: it may send a body other than the received one
 	Holdout   bool          `json:"holdout,omitempty"`  // the session is left alone, for comparison
 	Reason    string        `json:"reason,omitempty"`   // why the call is managed or not
 	Recall    bool          `json:"recall,omitempty"`   // Carrel's recall tool is among the sent tools
-	Follows   string        `json:"follows,omitempty"`  // id of the first round, if this call is a further round of a recall
-	Compacts  bool          `json:"compacts,omitempty"` // the client requests a summary to continue with
-	Thread    digest.Digest `json:"thread,omitzero"`    // digest of the conversation that began with such a summary
+	Follows   string        `json:"follows,omitempty"`  // id of the first call, if the model used the recall tool in it and this call sends the result
+	Compacts  bool          `json:"compacts,omitempty"` // the client asks the model for a summary with which it will replace the conversation
+	Thread    digest.Digest `json:"thread,omitzero"`    // digest that names the conversation, if it begins with such a summary
 	Manifest  string        `json:"manifest,omitempty"` // id of the sealed manifest of the sent body, if there is one
 	Seal      digest.Digest `json:"seal,omitzero"`      // seal of the manifest
 	Gaps      int           `json:"gaps,omitempty"`     // intents and outcomes that could not be recorded since the last recorded call
@@ -52,9 +54,9 @@ type CallOutcome struct {
 	Would *UnmanagedEstimate `json:"would,omitempty"` // estimate for an unmanaged call; nil if none was made
 }
 
-// Beginnings of CallIntent.Reason by which records are searched.
+// Beginnings of CallIntent.Reason; test with strings.HasPrefix.
 const (
-	ReasonCompacts = "client compacts" // the call requested the client's own summary
+	ReasonCompacts = "client compacts" // as CallIntent.Compacts
 	ReasonEpoch    = "new epoch: "     // the window was made smaller for this call; the rest says why
 	ReasonLogged   = "client's log"    // the call is from the log of its client
 )
@@ -107,8 +109,7 @@ type BeginRequest struct {
 	Sealed *CallAccount `json:"sealed,omitempty"`
 }
 
-// A CallAccount divides a sent body into segments, with lengths and
-// commitments. It holds no text.
+// A CallAccount lists the segments of a sent body, with lengths and commitments. It holds no text.
 type CallAccount struct {
 	Segments []CallSegment `json:"segments"` // in order; they cover the whole body
 }
@@ -117,7 +118,7 @@ type CallAccount struct {
 type CallSegment struct {
 	Kind   manifest.Kind `json:"kind"`             // frame, message, or stub (text of Carrel in place of messages)
 	Bytes  int           `json:"bytes"`            // at least 1
-	Commit digest.Digest `json:"commit"`           // see [manifest.CommitSegment]; the salt is the chain before the segment, zero for a frame
+	Commit digest.Digest `json:"commit"`           // Chain if Before is set; otherwise [manifest.CommitSegment] with the chain before the segment as salt, zero for a frame
 	Chain  digest.Digest `json:"chain,omitzero"`   // chain over the sent messages up to the end of the segment; zero for a frame
 	Before string        `json:"before,omitempty"` // id of an earlier call that sent the same messages up to this chain
 }
@@ -139,7 +140,8 @@ type EndResult struct {
 	Ended time.Time `json:"ended"`
 }
 
-// A CloseCallsRequest ends open calls whose sender no longer runs.
+// A CloseCallsRequest ends all open calls that were begun before a time, in the state unknown. The
+// caller knows that their senders no longer run.
 type CloseCallsRequest struct {
 	Before time.Time `json:"before"` // ends calls that were begun before this time
 }
@@ -149,10 +151,10 @@ type CloseCallsResult struct {
 	Calls []string `json:"calls"` // ids, last begun first
 }
 
-// A CallsRequest asks for the calls of a scope, or of one session.
+// A CallsRequest asks for the calls of a scope, or of one session, last begun first.
 type CallsRequest struct {
 	Session transcript.SessionID `json:"session,omitempty"`
-	Client  string               `json:"client,omitempty"` // only calls with this client name
+	Client  string               `json:"client,omitempty"` // only calls with this CallIntent.Client
 	Since   time.Time            `json:"since,omitzero"`   // only calls begun at this time or later
 	Logged  bool                 `json:"logged,omitempty"` // also calls from the logs that clients keep in their session files
 	Cursor
@@ -190,7 +192,10 @@ type CallResult struct {
 	Before   *Call          `json:"before,omitempty"`   // the earlier call whose conversation this one continues
 	Cost     *economy.Money `json:"cost,omitempty"`     // at list prices; nil if the model has no price or the provider reported no usage
 	Uncached *economy.Money `json:"uncached,omitempty"` // cost of the same call without a cache
-	Break    *economy.Break `json:"break,omitempty"`    // set if the call may have read less from the cache than it could; its Call counts from the oldest call that was compared
+
+	// Break is set if the call may have read less from the cache than it could. Its Call is the
+	// number of earlier calls that were compared.
+	Break *economy.Break `json:"break,omitempty"`
 }
 
 // A CallPart is a part of the sent body.
@@ -198,8 +203,8 @@ type CallPart struct {
 	Kind   manifest.Kind `json:"kind"`  // frame, message, or stub, which is text of Carrel in place of messages
 	Start  int           `json:"start"` // offset of the part in the body, in bytes
 	Bytes  int           `json:"bytes"`
-	Origin CallOrigin    `json:"origin"`           // before, client or carrel: who sent the part first
-	Before string        `json:"before,omitempty"` // id of the call before, if that call sent the same part
+	Origin CallOrigin    `json:"origin"`           // before, client or carrel
+	Before string        `json:"before,omitempty"` // id of the earlier call that sent the same part
 	Chain  string        `json:"chain,omitempty"`  // chain over the messages up to the end of the part
 }
 
@@ -208,7 +213,7 @@ type CallOrigin string
 
 // The origins.
 const (
-	OriginBefore CallOrigin = "before" // the call before sent the same part
+	OriginBefore CallOrigin = "before" // an earlier call sent the same part
 	OriginClient CallOrigin = "client" // the client sent it, and it is new
 	OriginCarrel CallOrigin = "carrel" // Carrel put it in place of messages
 )
@@ -245,11 +250,11 @@ type KeepRewriteResult struct {
 // A NewEpochRequest asks for a new head: messages that are sent from now on
 // in place of the messages of a request.
 type NewEpochRequest struct {
-	Name   string        `json:"name"`   // name of the conversation; equal names give the session the same id
-	Data   []byte        `json:"data"`   // body of the client's request; the caller must not change it afterwards
+	Name   string        `json:"name"`   // name of the conversation, from which its session's id is made; see [ImportRequest]
+	Data   []byte        `json:"data"`   // body of the client's request; the caller must not change it, even after the call
 	Format string        `json:"format"` // format of Data, as in [ImportRequest]
 	Target Target        `json:"target,omitzero"`
-	Window token.Count   `json:"window,omitempty"` // size of the model's context window; see [CompressRequest]
+	Window token.Count   `json:"window,omitempty"` // capacity of the model's context window; see [CompressRequest]
 	Chain  digest.Digest `json:"chain"`            // chain over all messages of Data
 	Epoch  int           `json:"epoch"`            // number of the new epoch, at least 1
 
@@ -273,8 +278,8 @@ type ReportRequest struct {
 }
 
 // A ReportResult compares the requests of clients to models with the requests
-// that Carrel sent in their place. Each session counts in one tally: Holdout if any of its calls is
-// a holdout, otherwise Managed if any is managed.
+// that Carrel sent in their place. Each session counts in Total and in one other tally: in Holdout
+// if any of its calls is a holdout, otherwise in Managed if any is managed, otherwise in Observed.
 type ReportResult struct {
 	Since    time.Time     `json:"since,omitzero"` // as in the request
 	First    time.Time     `json:"first,omitzero"` // when the first call was begun

@@ -8,14 +8,15 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A CommitRequest has the outcome of a context, and optionally a memory
-// proposed from it.
+// A CommitRequest proposes a memory to the gate. Unless the gate refuses it, the decision is
+// recorded beside the manifest of the context that the memory came from. A request without a memory
+// records the verdict on the context itself. A request has a manifest, a memory, or both.
 type CommitRequest struct {
 	// Manifest is the id of the context's manifest, or a prefix of it. It is
 	// empty for a memory that came from no context.
 	Manifest string `json:"manifest,omitempty"`
 
-	// Text is the proposed memory, or empty.
+	// Text is the proposed memory, or empty. Title, Subject and TTL are as in [NewArtifact].
 	Text    string         `json:"text,omitempty"`
 	Title   string         `json:"title,omitempty"`
 	Subject string         `json:"subject,omitempty"`
@@ -31,19 +32,19 @@ type CommitRequest struct {
 	Redact bool `json:"redact,omitempty"`
 
 	// Verdict is the judgment of an external evaluator. Without one, no
-	// memory is accepted. Its Content, Scope and Policy bind it; see
-	// carrel.Engine.Bind.
+	// memory is accepted. Its Content, Scope and Policy bind it to Text or,
+	// without a Text, to the id of the manifest; see carrel.Engine.Bind.
 	Verdict *assembly.Verdict `json:"verdict,omitempty"`
 }
 
-// A CommitResult is the decision of the gate.
+// A CommitResult is the decision of the gate. A memory that is held or refused is no error.
 type CommitResult struct {
 	Outcome    assembly.GateOutcome `json:"outcome"`
 	Reasons    []assembly.Reason    `json:"reasons"`
 	Confidence ratio.Ratio          `json:"confidence"`
 	Manifest   string               `json:"manifest,omitempty"`
 	Review     bool                 `json:"review"`             // a person should review it
-	Artifact   *Artifact            `json:"artifact,omitempty"` // the memory, accepted or held
+	Artifact   *Artifact            `json:"artifact,omitempty"` // the memory, accepted or held; nil if it was refused
 }
 
 // A ReviewEntry is a memory that waits for a person's decision.

@@ -20,14 +20,14 @@ type Strategy string
 type CompressRequest struct {
 	Session transcript.SessionID `json:"session"`
 
-	// Target is the requested size of the window. The default is half of the
-	// context window of the session's model; with [StrategyOpaque], a
-	// twentieth of the imported size.
+	// Target is the requested size of the window. The default is the Target of
+	// [pager.Figures], two fifths of the context window unless Options.Trigger
+	// changes it; with [StrategyOpaque], a twentieth of the imported tokens.
 	Target Target `json:"target,omitzero"`
 
-	// Smallest requests the smallest window that the strategy can make, in
-	// place of Target: [pager.FloorError.Need] of a target that is too small.
-	// Strategies with a summary do not support it.
+	// Smallest requests the smallest window that the strategy can make, in place of
+	// Target. A target that is too small fails with that size as Need of a
+	// [pager.FloorError]. Strategies with a summary do not support Smallest.
 	Smallest bool `json:"smallest,omitempty"`
 
 	// Strategy is the strategy to use. The default is that of the engine's
@@ -40,26 +40,28 @@ type CompressRequest struct {
 	// probes only if ProbeMin is set.
 	ProbeMin *ratio.Ratio `json:"probe_min,omitempty"`
 
-	// Window is the size of the context window, in tokens. The default is
-	// that of the engine's options.
+	// Window is the capacity of the context window. The default is Options.Window of
+	// the engine, or else the capacity of the session's model.
 	Window token.Count `json:"window,omitempty"`
 
 	// Auto marks a pass that no person asked for: it does not go below the
-	// floor, see [pager.Floor].
+	// Floor of [pager.Figures].
 	Auto bool `json:"auto,omitempty"`
 
-	// Intent describes the agent's next step: words, or intents as JSON, see
-	// [intent.Parse], whose keywords count. The default is the keywords of
-	// the user's last message that are rarest in the session.
+	// Intent describes the agent's next step, which makes blocks with its words score higher. Each
+	// entry is a text, or an intent as JSON (see package intent), of which the keywords are used.
+	// The default is the keywords of the user's last message that are rarest in the session.
 	Intent []string `json:"intent,omitempty"`
 
-	// Todos is a list of tasks as [summary.ParseTodos] reads it. Tasks that
-	// the new summary reports as done are completed in it and listed among
-	// the summary's decisions.
+	// Todos is a list of tasks as [summary.ParseTodos] reads it. A task that a new summary reports
+	// as done is completed in CompressResult.TodoList and listed among the summary's decisions.
 	Todos json.RawMessage `json:"todos,omitempty"`
 
-	KeepLast int  `json:"keep_last,omitempty"` // as in [Options]
-	DryRun   bool `json:"dry_run,omitempty"`   // plan and check, but write nothing
+	// KeepLast is the number of newest blocks that never leave the window. 0 means Options.KeepLast
+	// of the engine, and a negative number means none.
+	KeepLast int `json:"keep_last,omitempty"`
+
+	DryRun bool `json:"dry_run,omitempty"` // plan and check, but write nothing
 }
 
 // A CompressResult describes a pass that was done or, in a dry run, planned.
@@ -71,16 +73,16 @@ type CompressResult struct {
 	Share     ratio.Ratio           `json:"share,omitempty"`  // with a share as target: the budget is this share of Leaves, plus Stays
 	Leaves    token.Count           `json:"leaves,omitempty"` // tokens of the imported conversation
 	Stays     token.Count           `json:"stays,omitempty"`  // tokens of system text, tools and framing
-	Figures   pager.Figures         `json:"figures"`
-	Imported  token.Count           `json:"imported"`       // imported tokens of all blocks
-	Before    token.Count           `json:"before"`         // tokens of the window before
-	After     token.Count           `json:"after"`          // tokens of the window after
-	Sent      token.Count           `json:"sent,omitempty"` // see [ContextResult]; a pass does not change it
-	Ratio     ratio.Ratio           `json:"ratio"`          // 1 − after/before
+	Figures   pager.Figures         `json:"figures"`          // thresholds of the window
+	Imported  token.Count           `json:"imported"`         // imported tokens of all blocks
+	Before    token.Count           `json:"before"`           // tokens of the window before
+	After     token.Count           `json:"after"`            // tokens of the window after
+	Sent      token.Count           `json:"sent,omitempty"`   // see [ContextResult]; a pass does not change it
+	Ratio     ratio.Ratio           `json:"ratio"`            // 1 − after/before
 	Intent    []string              `json:"intent"`
-	Blocks    Tally                 `json:"blocks"` // number of blocks by state, after the pass
-	Tokens    Tally                 `json:"tokens"` // imported tokens by state, after the pass; they sum to Imported
-	Changed   int                   `json:"changed"`
+	Blocks    Tally                 `json:"blocks"`             // number of blocks by state, after the pass
+	Tokens    Tally                 `json:"tokens"`             // imported tokens by state, after the pass; they sum to Imported
+	Changed   int                   `json:"changed"`            // number of blocks whose form changed
 	Provider  string                `json:"provider"`           // provider whose rules the result was checked by
 	Summary   *SummaryInfo          `json:"summary,omitempty"`  // the summary in the window
 	Probes    *probe.Report         `json:"probes,omitempty"`   // of the accepted result
@@ -102,7 +104,7 @@ type Todo struct {
 type Attempt struct {
 	Strategy Strategy    `json:"strategy"`
 	Model    string      `json:"model,omitempty"`     // model that wrote the summary; empty for a program
-	Account  bool        `json:"account,omitempty"`   // set only by the strategy anchored: the window has an account; if Detail is 0, it has the id of the summary but not its text
+	Account  bool        `json:"account,omitempty"`   // the window has an account, by the strategy anchored; if Detail is 0, it has only the id of the summary
 	Detail   ratio.Ratio `json:"detail,omitempty"`    // share of the budget for the summary
 	KeepLast int         `json:"keep_last"`           // number of newest blocks that no summary covers
 	Summary  token.Count `json:"summary,omitempty"`   // tokens of the summary
@@ -110,12 +112,12 @@ type Attempt struct {
 	Passed   int         `json:"passed"`              // number of answered probes
 	Probes   int         `json:"probes"`              // number of probes
 	Score    ratio.Ratio `json:"score"`               // Passed / Probes
-	Accepted bool        `json:"accepted"`            //
+	Accepted bool        `json:"accepted"`            // the result is this window
 	Reasons  []string    `json:"reasons,omitempty"`   // why the attempt was rejected
-	RedFlags []string    `json:"red_flags,omitempty"` // red flags of the compression skill
+	RedFlags []string    `json:"red_flags,omitempty"` // as in [probe.Acceptance]; only an opaque summary is accepted with one
 
-	// Judged is the judgment of the new summary alone, which must accept it
-	// too; nil if none was made.
+	// Judged is the judgment of the new summary alone; nil if the attempt made
+	// none. An attempt whose summary is not accepted is not accepted either.
 	Judged *Judged `json:"judged,omitempty"`
 }
 
@@ -136,7 +138,7 @@ type ProbesError struct {
 }
 
 // Best returns the attempt with the highest score, and the first of several.
-// There must be an attempt.
+// It panics if there is no attempt.
 func (e *ProbesError) Best() *Attempt {
 	best := &e.Attempts[0]
 	for i := range e.Attempts {
@@ -181,6 +183,6 @@ func Strategies() []Strategy {
 	return []Strategy{StrategyAccount, StrategyImportance, StrategyAnchored, StrategyHybrid, StrategyRegenerative, StrategyOpaque, StrategyWindow, StrategyPager}
 }
 
-// ErrProbes means that no attempt answers enough of the probes. The error is
-// a [*ProbesError].
+// ErrProbes means that a compression made no window that answers enough of the
+// probes; the session is unchanged. The error is a [*ProbesError].
 var ErrProbes = errors.New("the result does not answer the probes")

@@ -5,15 +5,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An AmendContractRequest has the additions to the contract of a session.
-// They are added in the order of the fields, all or none.
+// An AmendContractRequest has the additions to the contract of a session. They are added all or
+// none, in the order of the fields, but Sources and Claims before Decisions. Package contract
+// describes the language, Carrel's variables and the values of the fields.
 type AmendContractRequest struct {
-	// Session is the session. With Init it may be a session without a
-	// conversation, or empty for a new one.
+	// Session is the session. With Init it may be one that is not stored yet, and if it is empty,
+	// it gets a new id; such a session begins without a conversation.
 	Session transcript.SessionID `json:"session,omitempty"`
 
-	// Init begins the contract with states, lists, guards and the payload. A
-	// contract begins once. Passes over the window work without it.
+	// Init begins the contract with Carrel's variables, lists and guards, and with the Payload,
+	// which is ignored without Init. A second Init is an [ErrPolicy]. Compression needs no
+	// contract.
 	Init    bool              `json:"init,omitempty"`
 	Payload *contract.Payload `json:"payload,omitempty"`
 
@@ -27,15 +29,15 @@ type AmendContractRequest struct {
 	Answered    []string             `json:"answered,omitempty"` // questions that are closed
 	Corrections []ContractCorrection `json:"corrections,omitempty"`
 
-	Sources     []contract.PayloadSource `json:"sources,omitempty"`
-	Claims      []contract.PayloadSource `json:"claims,omitempty"`
+	Sources     []contract.PayloadSource `json:"sources,omitempty"` // texts that claims rest on, by name
+	Claims      []contract.PayloadSource `json:"claims,omitempty"`  // claims, by name
 	Verified    []ContractClaim          `json:"verified,omitempty"`
-	Checked     []string                 `json:"checked,omitempty"` // names checked before a commit
-	SourceState contract.SourceState     `json:"source_state,omitempty"`
+	Checked     []string                 `json:"checked,omitempty"`      // checks that were made before a commit, such as of the list of its files
+	SourceState contract.SourceState     `json:"source_state,omitempty"` // how much of the sources was read
 	ClaimBasis  contract.ClaimBasis      `json:"claim_basis,omitempty"`
-	ResumeState string                   `json:"resume_state,omitempty"`
+	ResumeState string                   `json:"resume_state,omitempty"` // where to resume the session
 
-	// Statements are the caller's own statements, a line each. They may read
+	// Statements are the caller's own Liminate statements, a line each. They may read
 	// Carrel's variables and must not change them. A requirement among them
 	// is evaluated once, where it stands; use Rules for lasting ones.
 	Statements []string `json:"statements,omitempty"`
@@ -48,9 +50,8 @@ type AmendContractRequest struct {
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// A ContractCorrection is a correction, by its name or in the user's words,
-// with the ids (or prefixes) of the blocks that record it. Those blocks never
-// leave the window.
+// A ContractCorrection is a correction, by a name of [contract.Corrections] or in the user's words,
+// with the ids (or prefixes) of the blocks that record it. Those blocks never leave the window.
 type ContractCorrection struct {
 	Text   string   `json:"text"`
 	Blocks []string `json:"blocks,omitempty"`
@@ -68,6 +69,6 @@ type AmendContractResult struct {
 	Added   []string             `json:"added"` // added statements
 	Total   int                  `json:"total"` // number of statements of the contract
 	Closed  bool                 `json:"closed"`
-	Said    []string             `json:"said,omitempty"` // output of the contract's last run
+	Said    []string             `json:"said,omitempty"` // lines that the contract shows when it runs with the additions
 	Op      string               `json:"op,omitempty"`
 }

@@ -38,15 +38,15 @@ type SessionCost struct {
 	Spend    economy.Spend        `json:"spend"`
 	Total    economy.Money        `json:"total"`
 	Breaks   int                  `json:"breaks"`         // calls that may have read less from the cache than they could
-	Extra    economy.Money        `json:"extra"`          // cost of the breaks above the price of cache reads
+	Extra    economy.Money        `json:"extra"`          // by how much the breaks cost more than reads from the cache
 	Unpriced int                  `json:"unpriced"`       // calls without a known price
 	First    time.Time            `json:"first,omitzero"` // when the first call was answered
 	Last     time.Time            `json:"last,omitzero"`  // when the last call was answered
 }
 
-// A ManagedCost estimates the cost of the calls with prices if their windows
-// had been managed, as a range over the assumptions. Calls that were managed
-// count unchanged.
+// A ManagedCost estimates the cost that calls would have had if Carrel had managed their windows:
+// Least to Most, depending on the assumptions. It covers the calls whose model has a price. Calls
+// that were managed count unchanged.
 type ManagedCost struct {
 	Least  economy.Money `json:"least"`
 	Most   economy.Money `json:"most"`

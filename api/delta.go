@@ -65,7 +65,7 @@ type DeltaOp struct {
 // A BlockDelta says how the place of one block in the window differs between two moments.
 type BlockDelta struct {
 	Block   transcript.BlockID `json:"block"`
-	Turn    int                `json:"turn"`
+	Turn    int                `json:"turn"`           // as in a [BlockInfo]
 	Kind    transcript.Kind    `json:"kind,omitempty"` // empty if the block is no longer of the conversation
 	Tools   []string           `json:"tools,omitempty"`
 	Preview string             `json:"preview,omitempty"`

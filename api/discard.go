@@ -6,12 +6,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A DiscardRequest names blocks that an agent no longer needs, or lets
-// package pager choose.
+// A DiscardRequest takes blocks out of the window that an agent no longer needs. The agent names
+// them, or with Auto package pager chooses them.
 type DiscardRequest struct {
-	Session transcript.SessionID `json:"session,omitempty"` // by default the session of the first known id
-	IDs     []string             `json:"ids,omitempty"`     // ids of blocks, or prefixes of ids
-	Auto    bool                 `json:"auto,omitempty"`    // choose the blocks
+	Session transcript.SessionID `json:"session,omitempty"` // by default the session of the first of IDs that names a block
+	IDs     []string             `json:"ids,omitempty"`     // ids of blocks, or prefixes of ids; all must name blocks of the session
+	Auto    bool                 `json:"auto,omitempty"`    // choose the blocks; IDs must be empty
 
 	// To is the target size of the window for an automatic discard, in
 	// tokens. The default is the Target of a [MessagesResult].
@@ -38,8 +38,8 @@ type DiscardResult struct {
 	Target    token.Count          `json:"target_tokens"`
 	Floor     token.Count          `json:"floor_tokens"`
 	Provider  string               `json:"provider"` // provider whose rules the result was checked by
-	Continue  bool                 `json:"continue"` // the agent may continue
-	Message   string               `json:"message"`  // the same as a sentence
+	Continue  bool                 `json:"continue"` // always true: the agent goes on with its task
+	Message   string               `json:"message"`  // the result in words, for the agent
 }
 
 // A Discarded is a block that left the window.

@@ -12,8 +12,8 @@ import (
 // that does not exist is [store.ErrNotFound].
 var (
 	// ErrBudget means that required parts do not fit: the blocks that rules
-	// keep in a session's window, or the fixed parts of a context. The error
-	// is or wraps a [*pager.FloorError] or an [*assembly.FloorError] with the
+	// keep in a session's window, or the fixed parts of a context. In the error,
+	// errors.As finds a [*pager.FloorError] or an [*assembly.FloorError] with the
 	// figures.
 	ErrBudget = pager.ErrFloor
 
@@ -57,8 +57,8 @@ func (e *FieldError) Error() string {
 // Is makes errors.Is(e, ErrRequest) true.
 func (e *FieldError) Is(target error) bool { return target == ErrRequest }
 
-// FloorOf returns the figures of err if it is an [ErrBudget] of a window: how
-// much is missing, and which blocks cannot leave.
+// FloorOf returns the [*pager.FloorError] in err. It returns false for every other error, also for
+// an [ErrBudget] with an [*assembly.FloorError].
 func FloorOf(err error) (*pager.FloorError, bool) { return errors.AsType[*pager.FloorError](err) }
 
 // RefusedOf returns the reasons of a refused discard if err holds them.

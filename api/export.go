@@ -5,7 +5,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An ExportRequest names a session and a format.
+// An ExportRequest asks for the window of a session, or its whole conversation, in a format.
 type ExportRequest struct {
 	Session transcript.SessionID `json:"session"`
 	To      string               `json:"to,omitempty"`    // format; by default the session's own
@@ -13,13 +13,13 @@ type ExportRequest struct {
 
 	// As, if not empty, makes the export a new session with this id, for an
 	// agent to resume. It is a lower-case UUID for the formats claudecode and
-	// codex; other formats refuse it. The rows get ids derived from it.
+	// codex; other formats refuse it. The lines of the file get ids derived from it.
 	As transcript.SessionID `json:"as,omitempty"`
 }
 
 // An ExportResult is a window, or a whole conversation, in a format.
 type ExportResult struct {
-	Session    transcript.SessionID   `json:"session"` // id of the new session, if the format made one
+	Session    transcript.SessionID   `json:"session"` // session in Data: that of the request, or As, or a new one if the format needs an id of its own
 	Format     string                 `json:"format"`
 	Data       []byte                 `json:"data,omitempty"` // the conversation
 	Bytes      int                    `json:"bytes"`

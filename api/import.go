@@ -8,21 +8,26 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An ImportRequest is a conversation in a file's format.
+// An ImportRequest stores a conversation, or the new part of a stored one.
 type ImportRequest struct {
-	Name   string `json:"name,omitempty"`   // of the file, for errors
+	// Name is the name of the file. For Data without an id of its session, such as a request to a
+	// model, the id is made from Name without folder and extension, the system message and the
+	// first other message, or from Name alone if [transcript.ThreadName] made it. Errors quote
+	// Name.
+	Name string `json:"name,omitempty"`
+
 	Format string `json:"format,omitempty"` // "" or "auto" detects it
-	Data   []byte `json:"data"`             // the caller must not change it afterwards
+	Data   []byte `json:"data"`             // the conversation; the caller must not change it, even after the call
 	DryRun bool   `json:"dry_run,omitempty"`
 
 	// Rewind accepts a shorter copy of a stored session: the missing blocks
 	// leave the conversation.
 	Rewind bool `json:"rewind,omitempty"`
 
-	// Compaction is the SHA-256, in hexadecimal digits, of the message that
-	// the client's own compaction left in Data. Stored blocks that precede it
-	// become an earlier window. It is for formats whose data holds one
-	// window: requests to models.
+	// Compaction is the SHA-256, in hexadecimal digits, of the JSON of the message that the
+	// client's own compaction left in Data, byte for byte. Stored blocks that precede it become an
+	// earlier window; if no stored window has it, all stored blocks do. It is for formats whose
+	// data holds one window: requests to models.
 	Compaction string `json:"compaction,omitempty"`
 
 	// Anew imports a purged conversation as a new one. It needs the
@@ -30,7 +35,7 @@ type ImportRequest struct {
 	Anew bool `json:"anew,omitempty"`
 }
 
-// An ImportResult describes an import.
+// An ImportResult describes an import. It is the result of Import, Follow and Append.
 type ImportResult struct {
 	Session   transcript.SessionID `json:"session"`
 	Format    string               `json:"format"`
@@ -40,7 +45,7 @@ type ImportResult struct {
 	Messages  int                  `json:"messages"`
 	Blocks    int                  `json:"blocks"`
 	Earlier   int                  `json:"earlier,omitempty"` // blocks of windows before a compaction by the client
-	Logged    int                  `json:"logged,omitempty"`  // past calls in the client's own log, as far as it was read now
+	Logged    int                  `json:"logged,omitempty"`  // calls that this import read in the client's own log
 	Tokens    token.Count          `json:"tokens"`
 	Bytes     int                  `json:"bytes"`
 	Added     int                  `json:"added"`      // new blocks
@@ -68,6 +73,6 @@ func (e *ShorterError) Error() string {
 // Is makes errors.Is(e, ErrShorter) true.
 func (e *ShorterError) Is(target error) bool { return target == ErrShorter }
 
-// ErrShorter means that a file has fewer messages of a session than the
-// store, and nothing new.
+// ErrShorter means that a file has fewer messages of a session than the store, and nothing new. The
+// error is a [*ShorterError]. ImportRequest.Rewind accepts the file.
 var ErrShorter = errors.New("shorter copy of a known session")

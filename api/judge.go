@@ -13,9 +13,9 @@ import (
 // in [probe.Essentials]. Contradictions to the original are not detected.
 // Shortness is a red flag of the verdict, but no reason to refuse.
 //
-// A text whose entries are all entries of the session's own summary is only
-// asked the probes, because those entries were taken from the originals or
-// checked before. A window must answer other probes too, which ask for
+// If every entry (an item of a section) of the text is an entry of the session's own summary, the
+// other checks are skipped and only the probes count, because those entries were taken from the
+// originals or checked before. Compress also asks probes of the whole window, some of them for
 // verbatim text.
 //
 // If the required share of probes is 0, problems are only warnings. A text

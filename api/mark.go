@@ -2,7 +2,7 @@ package api
 
 import "github.com/carrel-dev/carrel/transcript"
 
-// A MarkRequest marks a session.
+// A MarkRequest marks a session as critical, which forbids [StrategyOpaque], or removes the mark.
 type MarkRequest struct {
 	Session  transcript.SessionID `json:"session"`
 	Critical bool                 `json:"critical"` // false removes the mark

@@ -8,7 +8,7 @@ import (
 // A PageRequest names blocks to replace by stubs, by their ids or prefixes of
 // ids.
 type PageRequest struct {
-	Session transcript.SessionID `json:"session,omitempty"` // by default the session of the first known id
+	Session transcript.SessionID `json:"session,omitempty"` // by default the session of the first id that names a block
 	Blocks  []string             `json:"blocks"`
 	DryRun  bool                 `json:"dry_run,omitempty"`
 }
@@ -28,7 +28,7 @@ type PageResult struct {
 type PagedBlock struct {
 	Block   transcript.BlockID `json:"block"`
 	ShortID string             `json:"short_id"`
-	Turn    int                `json:"turn"`
+	Turn    int                `json:"turn"` // as in a [BlockInfo]
 	Kind    transcript.Kind    `json:"kind"`
 	Changed bool               `json:"changed"` // it was no stub before
 	Before  token.Count        `json:"before"`  // tokens in the window

@@ -38,11 +38,13 @@ type RunProbesRequest struct {
 	// Probes needs no session.
 	Text *string `json:"text,omitempty"`
 
-	// Model lets the generator of the engine's options answer the probes from
-	// the window or Text alone, and grades its answers.
+	// Model requests that Options.Generator of the engine answers the probes. It sees only the
+	// window, or Text, and its answers are graded. Without a generator, the error is an
+	// [ErrPolicy].
 	Model bool `json:"model,omitempty"`
 
-	// ProbeMin is as in [CompressRequest].
+	// ProbeMin is the share of probes that must be answered, besides all
+	// critical ones; 0 accepts every text. The default is that of [probe.DefaultPolicy].
 	ProbeMin *ratio.Ratio `json:"probe_min,omitempty"`
 }
 

@@ -31,7 +31,7 @@ type Kind struct {
 
 // The exit codes of the kinds. They are part of the interface.
 const (
-	ExitNo        = 1
+	ExitNo        = 1 // the job was done, and the answer is no: a check failed
 	ExitUsage     = 2
 	ExitInput     = 3
 	ExitNotFound  = 4
@@ -45,7 +45,10 @@ const (
 	ExitInterrupt = 130
 )
 
-// The kinds of errors of the engine and of its access control.
+// Kinds of errors of the engine and of its access control; [Kinds] returns others, too. Among them,
+// [ErrBudget] has the slug "budget-floor" and the status 422, [ErrShorter] "shorter" and 422,
+// [ErrFormat] "format" and 422, [ErrIntegrity] "integrity" and 500, [ErrTooMany] "too-many" and
+// 429.
 var (
 	Unauthenticated  = Kind{"unauthenticated", "a credential is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
 	Denied           = Kind{"denied", "the credential does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
@@ -86,12 +89,13 @@ var (
 // one.
 var ErrUnauthenticated = errors.New("no valid credential")
 
-// ErrTooMany means that an actor already runs as many large jobs as it may
-// run at once.
+// ErrTooMany means that an actor runs as many large jobs as a server lets it run at once; it may
+// try again. Large jobs read or write a whole conversation, or make a context. The engine never
+// returns it.
 var ErrTooMany = errors.New("too many large jobs at once")
 
-// Kinds returns the kinds that have a sentinel for errors.Is. A wrapping kind
-// comes before the kind that it wraps.
+// Kinds returns the kinds that have a sentinel for errors.Is. If errors of one kind wrap errors of
+// another, the first comes earlier.
 func Kinds() []Kind {
 	return []Kind{
 		Unauthenticated, Denied, tooMany, Request, encoding, Ambiguous, budgetKind, Invalid, ProbesFailed, shorter, Refused, forbidden, unavailable,
@@ -101,7 +105,8 @@ func Kinds() []Kind {
 }
 
 // KindOf returns the kind of err: the first of [Kinds] whose sentinel
-// matches, or else the kind that belongs to the type of err.
+// matches, or else the kind that belongs to the type of err. It is [Unexpected]
+// for any other error and for nil.
 func KindOf(err error) Kind {
 	for _, k := range Kinds() {
 		if errors.Is(err, k.Is) {
@@ -129,9 +134,9 @@ type Problem struct {
 	Title      string                 `json:"title"`
 	Status     int                    `json:"status"` // HTTP status; at the command line, the exit code
 	Detail     string                 `json:"detail"`
-	Hint       string                 `json:"hint,omitempty"`  // suggested next step
-	About      Subject                `json:"about,omitempty"` // subject of the error
-	Floor      *FloorFigures          `json:"floor,omitempty"`
+	Hint       string                 `json:"hint,omitempty"`     // suggested next step
+	About      Subject                `json:"about,omitempty"`    // subject of the error
+	Floor      *FloorFigures          `json:"floor,omitempty"`    // of an [ErrBudget] of a window
 	Refused    []pager.Refusal        `json:"refused,omitempty"`  // blocks that may not be discarded
 	Attempts   []Attempt              `json:"attempts,omitempty"` // attempts of a compression
 	Probes     []probe.Result         `json:"probes,omitempty"`   // probes that the best attempt did not answer
@@ -151,11 +156,11 @@ const TypePrefix = "carrel:problem/"
 
 // FloorFigures explain why a budget is too small.
 type FloorFigures struct {
-	Budget token.Count     `json:"budget"`
-	Need   token.Count     `json:"need"`
-	Fixed  token.Count     `json:"fixed"`
-	Rules  []RuleSum       `json:"rules"`
-	Held   []pager.Holding `json:"held"`
+	Budget token.Count     `json:"budget"` // requested size of the window
+	Need   token.Count     `json:"need"`   // smallest possible window
+	Fixed  token.Count     `json:"fixed"`  // part of Need for framing and tools
+	Rules  []RuleSum       `json:"rules"`  // sizes of the kept blocks, by rule
+	Held   []pager.Holding `json:"held"`   // kept blocks, largest first
 }
 
 // A ShorterCopy compares the stored session with a shorter file.
@@ -180,12 +185,12 @@ type Contradiction struct {
 	Others   []Contradicting `json:"conflicts_with"`
 }
 
-// A Contradicting is one contradicted decision.
+// A Contradicting is a decision of a contract that a new decision contradicts.
 type Contradicting struct {
 	Decision string        `json:"decision"`
-	List     contract.List `json:"list"`
-	About    string        `json:"about"`
-	Value    string        `json:"value"`
+	List     contract.List `json:"list"`  // list of the contract that has the decision
+	About    string        `json:"about"` // subject of both decisions, such as "version"
+	Value    string        `json:"value"` // its value in Decision, such as "0.10"
 }
 
 // detail returns the text of err. If the cause follows the kind's sentinel, and the sentinel adds

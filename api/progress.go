@@ -4,8 +4,8 @@ import "context"
 
 type progressKey struct{}
 
-// WithProgress returns a context in which jobs report progress to f: the name
-// of the job and its steps, done and in total. Jobs may call f concurrently.
+// WithProgress returns a context in which jobs report progress to f and not to Options.Progress:
+// the name of the job and its steps, done and in total. Jobs may call f concurrently.
 func WithProgress(ctx context.Context, f func(job string, done, total int)) context.Context {
 	return context.WithValue(ctx, progressKey{}, f)
 }

@@ -11,8 +11,8 @@ import (
 
 // A NewArtifact is an artifact to store.
 type NewArtifact struct {
-	// ID is the id of the artifact. The default is a new id; the id of an
-	// existing artifact replaces that artifact.
+	// ID is the id of the artifact: up to 64 lower-case letters, digits, _ and -. If an
+	// artifact has this id, it is replaced. The default is a new id.
 	ID store.ArtifactID `json:"id,omitempty"`
 
 	Class   provenance.Class `json:"class"`

@@ -17,7 +17,9 @@ type RecallRequest struct {
 	To    int    `json:"to,omitempty"`   // byte after the range; 0 is the end
 }
 
-// A RecallResult is a block as imported, or an artifact as stored.
+// A RecallResult has the whole of a block, an artifact or a summary, or a range of it. The whole is
+// the imported bytes of a block or, with Text, its text; the text of an artifact; or a summary as
+// Markdown. A range that is not within it is an [ErrRequest].
 type RecallResult struct {
 	Artifact store.ArtifactID `json:"artifact,omitempty"` // set for an artifact; Session and Block are then empty
 	Class    provenance.Class `json:"class,omitempty"`
@@ -25,7 +27,7 @@ type RecallResult struct {
 	Session transcript.SessionID `json:"session"`
 	Block   transcript.BlockID   `json:"block"`
 	Kind    transcript.Kind      `json:"kind"`
-	Turn    int                  `json:"turn"`
+	Turn    int                  `json:"turn"` // as in a [BlockInfo]
 	State   store.State          `json:"state"`
 	Tokens  token.Count          `json:"tokens"`
 	Size    int                  `json:"size"`   // size of the whole in bytes

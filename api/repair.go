@@ -2,7 +2,7 @@ package api
 
 import "github.com/carrel-dev/carrel/transcript"
 
-// A RepairRequest is a request to a model that its provider may refuse.
+// A RepairRequest asks for a valid form of a request to a model that its provider may refuse.
 type RepairRequest struct {
 	Name     string `json:"name,omitempty"`     // of the file, for errors and the result
 	Provider string `json:"provider,omitempty"` // "anthropic", "openai" or "responses"; by default it is detected

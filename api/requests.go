@@ -1,16 +1,25 @@
-// Package api declares the requests and results of Carrel's jobs, the kinds
-// of errors, and problems. The engine, every surface and the client use it;
-// the command line prints as JSON the same results that HTTP returns.
+// Package api declares the request and the result of each of Carrel's jobs, the kinds of errors,
+// and [Problem], which is an error as JSON. A job is an operation of the engine, such as an import
+// or a compression. The engine, its surfaces (command line, HTTP and MCP) and the client use these
+// types; the command line prints as JSON the same results that HTTP returns.
 //
-// Every job is a method of carrel.Engine with the signature
+// Every job is a method of carrel.Engine that takes a context, a scope and a request:
 //
 //	func (ctx context.Context, scope governance.Scope, req *api.XRequest) (*api.XResult, error)
 //
-// The caller owns the request, which a job does not change, and the result.
-// Fields document their defaults and units; sizes are in tokens, money in
-// billionths of a US dollar, times in UTC. Requests and results are safe to
-// marshal with encoding/json; their JSON names are those of the HTTP
-// interface.
+// Most jobs have a request and a result of their own name. Others share one, such as
+// [SessionRequest], [IDRequest] or [ImportResult], whose comments name their jobs. Jobs that list
+// things return a [List].
+//
+// The caller owns the result, and the request except for data that a field hands over; a job does
+// not change the request. A request with DryRun makes the same checks and returns the same result
+// as without, but writes nothing. Op is the id of the journal entry that a job wrote; it is empty
+// if the job wrote nothing.
+//
+// Fields of type [token.Count] are in tokens, fields named Bytes or Size in bytes, money is in
+// billionths of a US dollar, times are in UTC. Imported tokens are those of a block or a session as
+// it was imported, before any pass. All requests but [FollowRequest] and all results can be
+// marshaled with encoding/json; their JSON names are those of the HTTP interface.
 package api
 
 import (
@@ -26,7 +35,7 @@ import (
 )
 
 // DefaultLimit and MaxLimit are the default and the largest number of entries
-// of a page.
+// of a page over HTTP and MCP.
 const (
 	DefaultLimit = 100
 	MaxLimit     = 1000
@@ -34,7 +43,10 @@ const (
 
 // A Cursor asks for a page of a list.
 type Cursor struct {
-	Limit int    `json:"limit,omitempty"` // DefaultLimit by default, at most MaxLimit
+	// Limit is the most entries of the page, DefaultLimit by default and at most MaxLimit. For a
+	// method of carrel.Engine 0 means all, and there is no maximum. Another number is an
+	// [ErrRequest].
+	Limit int    `json:"limit,omitempty"`
 	After string `json:"after,omitempty"` // Next of the previous page
 }
 
@@ -44,12 +56,14 @@ type List[T any] struct {
 	Next  string `json:"next,omitempty"` // cursor of the next page; empty on the last
 }
 
-// The requests of the methods that take plain arguments.
+// Requests of few fields, some for several jobs.
 type (
-	// None is an empty request.
+	// None is the empty request of Reviews and RemovedSessions.
 	None struct{}
 
-	// A SessionRequest names a session.
+	// A SessionRequest names a session. It is the request of Session, RemoveSession,
+	// RestoreSession, PurgeSession, Contract, CheckContract, ProbeReport, Rewrites, State, Stats
+	// and Summary.
 	SessionRequest struct {
 		Session transcript.SessionID `json:"session"`
 	}
@@ -60,7 +74,7 @@ type (
 		Word string `json:"word"`
 	}
 
-	// A SessionsRequest asks for the sessions of a scope.
+	// A SessionsRequest asks for the sessions of a scope, last updated first.
 	SessionsRequest struct {
 		Cursor
 	}
@@ -74,10 +88,13 @@ type (
 	// A ContextRequest asks for the sizes of the parts of a session's window.
 	ContextRequest struct {
 		Session transcript.SessionID `json:"session"`
-		Window  token.Count          `json:"window,omitempty"` // size of the context window; by default the model's
+
+		// Window is the capacity of the context window. The default is Options.Window of the
+		// engine, or else the capacity of the session's model.
+		Window token.Count `json:"window,omitempty"`
 	}
 
-	// A JournalRequest asks for the journal of a session after a revision.
+	// A JournalRequest asks for the journal of a session after a revision, oldest entry first.
 	JournalRequest struct {
 		Session transcript.SessionID `json:"session"`
 		Since   store.Revision       `json:"since,omitempty"`
@@ -85,23 +102,24 @@ type (
 	}
 
 	// A LogRequest asks for the events of a scope's artifacts after a
-	// version.
+	// version, oldest first.
 	LogRequest struct {
 		Since store.Version `json:"since,omitempty"`
 		Cursor
 	}
 
-	// A BlockRequest names a block by its id or a prefix of it.
+	// A BlockRequest names a block by its id or a prefix of it. It is the request of Why.
 	BlockRequest struct {
 		Block string `json:"block"`
 	}
 
-	// An IDRequest names an artifact, a manifest or a held memory.
+	// An IDRequest names a manifest (for Manifest, VerifyManifest and Replay), a memory (for
+	// Review) or a call (for Call).
 	IDRequest struct {
 		ID string `json:"id"`
 	}
 
-	// An IDsRequest names artifacts.
+	// An IDsRequest names artifacts. It is the request of Remove, Restore and Purge.
 	IDsRequest struct {
 		IDs []string `json:"ids"`
 	}
@@ -122,7 +140,7 @@ type (
 		DryRun bool `json:"dry_run,omitempty"`
 	}
 
-	// A ManifestsRequest asks for the manifests of a scope, or of one session.
+	// A ManifestsRequest asks for the manifests of a scope, or of one session, newest first.
 	ManifestsRequest struct {
 		Session transcript.SessionID `json:"session,omitempty"`
 		Cursor
@@ -173,11 +191,11 @@ type (
 		Policy      string                    `json:"policy"`  // policy to which verdicts are bound, see Engine.Policy
 	}
 
-	// An EventsRequest asks for a stream of events of one session, or of a
-	// scope with its sessions and artifacts. Since is the id of the last
+	// An EventsRequest asks over HTTP for a stream of events of one session, or
+	// of a scope with its sessions and artifacts. Since is the id of the last
 	// known event; for one session that is a revision. The header
 	// Last-Event-ID overrides it. Without either, the stream begins with the
-	// next event.
+	// next event. No method of carrel.Engine takes this request.
 	EventsRequest struct {
 		Session transcript.SessionID `json:"session,omitempty"`
 		Since   string               `json:"since,omitempty"`
@@ -191,8 +209,8 @@ type (
 	}
 )
 
-// Items returns the entries of l, or err if it is not nil. A caller passes it
-// the two results of a job, as in Items(e.Sessions(ctx, scope, req)).
+// Items returns the entries of l, or err if it is not nil. A caller passes it the two results of a
+// job, as in Items(e.Sessions(ctx, scope, req)). It drops l.Next, so it returns one page only.
 func Items[T any](l *List[T], err error) ([]T, error) {
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ type Found struct {
 	Block   transcript.BlockID   `json:"block"`
 	Kind    transcript.Kind      `json:"kind"`
 	Earlier int                  `json:"earlier,omitempty"` // as in a [BlockInfo]
-	Turn    int                  `json:"turn"`
+	Turn    int                  `json:"turn"`              // as in a [BlockInfo]
 	State   store.State          `json:"state"`
 	Tokens  token.Count          `json:"tokens"`
 	Score   ratio.Ratio          `json:"score"`

@@ -15,7 +15,7 @@ type StashRequest struct {
 	Source       string         `json:"source,omitempty"` // origin of the output; only displayed
 	TTL          *time.Duration `json:"ttl,omitempty"`    // StashTTL by default
 	AllowSecrets bool           `json:"allow_secrets,omitempty"`
-	Redact       bool           `json:"redact,omitempty"` // as in [PutRequest]; the pointer has the redacted text too
+	Redact       bool           `json:"redact,omitempty"` // as in [NewArtifact]; the pointer has the redacted text too
 
 	// Session is the conversation that the output is for; it decides which
 	// lines of the output are likely needed. Without it, the output alone
@@ -38,8 +38,8 @@ type StashRequest struct {
 	// from the middle have numbers.
 	FirstLine int `json:"first_line,omitempty"`
 
-	// Tokens is the most tokens of the pointer, by default [StashTokens]. An
-	// output that fits is returned whole.
+	// Tokens is the most tokens of the pointer, by default [StashTokens]. The
+	// pointer to an output that fits is the whole output; it is stored all the same.
 	Tokens token.Count `json:"tokens,omitempty"`
 
 	// Known asks for the pointer of a stashed output and stores nothing. It
@@ -50,19 +50,19 @@ type StashRequest struct {
 // A StashResult is the pointer to a stashed output.
 type StashResult struct {
 	Artifact
-	Pointer string      `json:"pointer"` // text for the window in place of the output
-	Tokens  token.Count `json:"pointer_tokens"`
-	Known   bool        `json:"known"` // the same bytes were stored before
+	Pointer string      `json:"pointer"`        // text for the window in place of the output
+	Tokens  token.Count `json:"pointer_tokens"` // tokens of Pointer; Artifact.Tokens are those of the artifact
+	Known   bool        `json:"known"`          // the same bytes were stored before
 }
 
 // StashTTL is the default time to live of a stashed output.
 const StashTTL = 7 * 24 * time.Hour
 
 const (
-	// StashTokens is the default size of a pointer.
+	// StashTokens is the default of StashRequest.Tokens.
 	StashTokens token.Count = 1500
 
-	// LeastStashTokens is the smallest size of a pointer that may be
-	// requested. Below it there is no room for lines of the output.
+	// LeastStashTokens is the least StashRequest.Tokens; less is an [ErrRequest],
+	// because a smaller pointer has no room for lines of the output.
 	LeastStashTokens token.Count = 400
 )

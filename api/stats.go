@@ -24,8 +24,8 @@ type TaskStats struct {
 type StatsResult struct {
 	SessionInfo
 	Tasks         []TaskStats `json:"tasks"`
-	Calls         int         `json:"calls"`
-	Total         token.Count `json:"total"`
+	Calls         int         `json:"calls"`           // of all tasks
+	Total         token.Count `json:"total"`           // of all tasks
 	TokensPerTask token.Count `json:"tokens_per_task"` // Total / number of tasks
-	Rounds        int         `json:"compressions"`
+	Rounds        int         `json:"compressions"`    // compressions of the session that are in its journal
 }

@@ -15,7 +15,7 @@ type SummaryResult struct {
 	Summary *summary.Summary `json:"summary"` // the whole summary
 }
 
-// A CheckSummaryRequest is a summary of a session from any author.
+// A CheckSummaryRequest asks whether a text by any author may be the summary of a session.
 type CheckSummaryRequest struct {
 	Session transcript.SessionID `json:"session"`
 	Data    []byte               `json:"data"` // JSON or Markdown, see [summary.Parse]
@@ -24,7 +24,8 @@ type CheckSummaryRequest struct {
 	// default is the number in the summary, or else all.
 	Blocks int `json:"blocks,omitempty"`
 
-	// ProbeMin is as in [CompressRequest].
+	// ProbeMin is the share of probes that must be answered, besides all
+	// critical ones; 0 accepts every text. The default is that of [probe.DefaultPolicy].
 	ProbeMin *ratio.Ratio `json:"probe_min,omitempty"`
 }
 
@@ -36,8 +37,8 @@ type CheckSummaryResult struct {
 	Summary *summary.Summary `json:"summary,omitempty"` // the parsed summary
 }
 
-// A ProtocolState is the state of compression of a session, in the form of the
-// context-compression skill (Context Protocol 2.0).
+// A ProtocolState is the state of compression of a session, in the form that the
+// context-compression skill of agents reads (Context Protocol 2.0). It is the result of State.
 type ProtocolState struct {
 	Compression CompressionState `json:"compression_state"`
 }
@@ -50,5 +51,5 @@ type CompressionState struct {
 	At         string               `json:"last_compressed_at,omitempty"` // RFC 3339
 	ProbeScore ratio.Ratio          `json:"probe_score"`                  // of the last compression
 	Tokens     token.Count          `json:"tokens"`                       // imported tokens
-	Window     token.Count          `json:"window"`                       // tokens of the present window
+	Window     token.Count          `json:"window"`                       // tokens now in the session's window
 }

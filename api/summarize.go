@@ -10,12 +10,12 @@ import (
 
 // A SummaryInfo describes the summary in the window.
 type SummaryInfo struct {
-	ID     transcript.BlockID `json:"id"`     // id by which the whole summary is recalled
-	Covers int                `json:"covers"` // number of blocks that it covers, from the first
-	Fresh  int                `json:"fresh"`  // number of those that were new
-	Tokens token.Count        `json:"tokens"` // in the window
-	Count  int                `json:"compression_count"`
-	Depth  int                `json:"depth"`
+	ID     transcript.BlockID `json:"id"`                // id by which the whole summary is recalled
+	Covers int                `json:"covers"`            // number of blocks that it covers, from the first
+	Fresh  int                `json:"fresh"`             // number of those that were new
+	Tokens token.Count        `json:"tokens"`            // in the window
+	Count  int                `json:"compression_count"` // number of compressions that went into it
+	Depth  int                `json:"depth"`             // number of times that a summary was the input of a summary
 	Model  string             `json:"model,omitempty"`
 	Merged bool               `json:"merged"`          // it was merged with an earlier summary
 	Edits  []summary.Edit     `json:"edits,omitempty"` // changes of the merge to the earlier summary
@@ -27,14 +27,14 @@ type SummaryInfo struct {
 type Round struct {
 	Strategy Strategy          `json:"strategy"`
 	Model    string            `json:"model,omitempty"`
-	Calls    int               `json:"calls,omitempty"` // of the model
-	Covers   int               `json:"covers"`
-	Fresh    int               `json:"fresh"`
-	Count    int               `json:"compression_count"`
-	Tokens   token.Count       `json:"tokens"`           // of the summary in the window
-	Before   token.Count       `json:"before"`           // of the window
-	After    token.Count       `json:"after"`            // of the window
-	Probes   *ProbeRound       `json:"probes,omitempty"` // nil if none were asked
+	Calls    int               `json:"calls,omitempty"`   // of the model
+	Covers   int               `json:"covers"`            // as in [SummaryInfo]
+	Fresh    int               `json:"fresh"`             // as in [SummaryInfo]
+	Count    int               `json:"compression_count"` // as in [SummaryInfo]
+	Tokens   token.Count       `json:"tokens"`            // of the summary in the window
+	Before   token.Count       `json:"before"`            // of the window
+	After    token.Count       `json:"after"`             // of the window
+	Probes   *ProbeRound       `json:"probes,omitempty"`  // nil if none were asked
 	Edits    []summary.Edit    `json:"edits,omitempty"`
 	Left     []summary.Elision `json:"left,omitempty"`
 }

@@ -20,7 +20,7 @@ type Target struct {
 }
 
 // ParseTarget parses a number of tokens, such as "40000" or "40,000", or a
-// share, such as "25%" or "2.5%".
+// share, such as "25%" or "2.5%". It fails for any other text, and for 0.
 func ParseTarget(text string) (Target, error) {
 	if strings.HasSuffix(text, "%") {
 		share, err := ratio.Parse(text)

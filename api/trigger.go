@@ -10,8 +10,8 @@ import (
 type TriggerRequest struct {
 	Session transcript.SessionID `json:"session"`
 
-	// Window is the context window, in tokens. The default is that of the
-	// engine's options.
+	// Window is the capacity of the context window. The default is Options.Window of
+	// the engine, or else the capacity of the session's model.
 	Window token.Count `json:"window,omitempty"`
 
 	// Trigger says when a pass is due. The default is that of the engine's options.
@@ -26,12 +26,12 @@ type TriggerResult struct {
 	pager.Advice
 
 	Session    transcript.SessionID `json:"session"`
-	Figures    pager.Figures        `json:"figures"`
-	Used       token.Count          `json:"used"` // tokens in the window
-	Window     token.Count          `json:"window"`
-	Effective  token.Count          `json:"effective"` // usable tokens of the window
-	Messages   int                  `json:"messages"`  // messages in the window; a stub counts as one
-	Cycles     int                  `json:"cycles"`    // compressions that were not undone
-	Iterations int                  `json:"iterations"`
-	Pending    bool                 `json:"pending"` // a call has no result yet
+	Figures    pager.Figures        `json:"figures"`    // thresholds of the window
+	Used       token.Count          `json:"used"`       // tokens now in the session's window
+	Window     token.Count          `json:"window"`     // capacity of the model's context window
+	Effective  token.Count          `json:"effective"`  // usable part of that capacity
+	Messages   int                  `json:"messages"`   // messages in the window; a stub counts as one
+	Cycles     int                  `json:"cycles"`     // compressions that were not undone
+	Iterations int                  `json:"iterations"` // user messages that a person wrote
+	Pending    bool                 `json:"pending"`    // a call has no result yet
 }

@@ -33,8 +33,8 @@ type WhyLine struct {
 // A WhyCall is a call that a later one supersedes.
 type WhyCall struct {
 	CallID string             `json:"call_id"`
-	State  facts.Validity     `json:"state"`
-	By     transcript.BlockID `json:"by"`
+	State  facts.Validity     `json:"state"`          // stale, redundant, resolved or superseded: see package facts
+	By     transcript.BlockID `json:"by"`             // block with the later call
 	About  string             `json:"about"`          // the file, the command or the entry
 	Part   bool               `json:"part,omitempty"` // only part of the result is superseded
 }

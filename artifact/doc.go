@@ -1,9 +1,13 @@
-// Package artifact defines the paged artifact store: a cache of artifacts in
-// memory, and the sources from which artifacts are fetched again.
+// Package artifact has [Pages], a cache of artifacts in memory, and [Source], the interface of the
+// sources from which artifacts are fetched again. The artifacts themselves are in a store, see
+// package store.
 //
 //	pages := artifact.NewPages[string](256 << 20)
-//	if page, ok := pages.Get(key, version); ok { // resident
-//		use(page.Value)
+//	page, ok := pages.Get(key, version)
+//	if !ok { // a fault
+//		text := read(key) // from the store
+//		page = artifact.Page[string]{Version: version, Size: int64(len(text)), Value: text}
+//		pages.Put(key, page)
 //	}
 //
 // An artifact is a piece of context from outside the conversation: a memory,
@@ -14,12 +18,12 @@
 //
 // # Stale pages are detected on access
 //
-// A page is dirty when its source has other content. Sources change without
+// A page is stale when its source has other content. Sources change without
 // notice: an editor saves a file, a site publishes a page, another process
-// writes to the store. So each access checks twice:
+// writes to the store. So the caller checks twice at each access:
 //
-//   - against the store, by the version that [Pages.Get] takes: a page of another
-//     version is a fault;
+//   - against the store, by the version that it reads there and passes to [Pages.Get]:
+//     a page of another version is a fault;
 //   - against the origin, by [Source.Fetch], which receives the caller's copy and
 //     returns "unchanged" or the new content.
 //

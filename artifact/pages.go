@@ -88,8 +88,8 @@ func (p *Pages[T]) Get(k Key, version int64) (Page[T], bool) {
 // version. The least recently used pages that are not pinned make room.
 //
 // A page that is larger than the limit, or larger than the space without
-// pinned pages, is not kept, and nothing is evicted. The page of a pinned key
-// is kept unless it alone exceeds the limit.
+// pinned pages, is not kept, and no other page is evicted. The page of a pinned
+// key is kept unless it alone exceeds the limit.
 func (p *Pages[T]) Put(k Key, pg Page[T]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

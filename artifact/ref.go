@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Ref names the origin of an artifact: a scheme, a colon, and a rest that
-// the source of the scheme interprets.
+// A Ref names the origin of an artifact: a scheme, a colon, and a rest that the source of the
+// scheme interprets. These are the refs of package artifact/origin, where func is for a source of
+// the caller:
 //
-//	file:docs/policy.md
-//	file:docs/policy.md#L10-L20
+//	file:docs/policy.md             below one of origin.Options.Files
+//	file:/srv/docs/policy.md#L1-L9  some lines; the path is absolute
 //	https://host/path
-//	mcp:server/resource-uri
-//	func:name/rest
+//	mcp:server/resource-uri         server is a key of origin.Options.Servers
+//	func:name/rest                  fetched by origin.Options.Sources["func"]
 type Ref string
 
 // maxRef is the length of the longest ref, in bytes.
@@ -118,9 +119,9 @@ func (l Lines) String() string {
 	return fmt.Sprintf("#L%d-L%d", l.First, l.Last)
 }
 
-// Cut returns the lines of content in the range, with their line ends; it
-// shares memory with content. A range beyond the end is cut there. If content
-// does not have the first line, it fails with [ErrGone].
+// Cut returns the lines of content in the range, with their line ends; it shares memory with
+// content. A range beyond the end is cut there. If content does not have the first line, it fails
+// with [ErrGone]. A range whose Last is below First is empty.
 //
 // A line ends with a line feed or with the text, so "a\nb" and "a\nb\n" have
 // two lines and "" has none.

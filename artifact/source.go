@@ -29,7 +29,7 @@ type Source interface {
 	// Fetch returns the present content of ref. have describes the caller's
 	// copy and may be nil; if the content is the same, the source returns
 	// Unchanged without content. An error wraps ErrGone, ErrForbidden or
-	// ErrUnavailable.
+	// ErrUnavailable; if ctx ended, it wraps ErrUnavailable and the error of ctx.
 	Fetch(ctx context.Context, ref Ref, have *Have) (*Fetched, error)
 }
 
@@ -59,7 +59,7 @@ func (h *Have) Holds(content []byte) bool {
 
 // Fetched is the answer of a [Source].
 type Fetched struct {
-	Content   []byte
+	Content   []byte // the caller owns it
 	ETag      string // for Have.ETag of the next fetch; empty if the source has none
 	Modified  string // for Have.Modified of the next fetch; empty if the source has none
 	Unchanged bool   // the caller's copy is current; Content is nil

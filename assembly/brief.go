@@ -22,15 +22,16 @@ const transcriptLimit token.Count = 200
 //
 //   - memories and notes: the sentences with terms of the query, negations,
 //     numbers and paths first, in the order of the text
-//   - transcripts: the same, and before them the last request, the last answer
-//     and decisions; at most 200 tokens, whatever the limit
+//   - transcripts: the same, but the last request, the last answer and decisions
+//     first of all; at most 200 tokens, whatever the limit
 //   - all others: beginning and end, cut between lines where that is possible
 //
-// A marker line, where text was left out or at the end, gives the number of omitted tokens and the
-// id of the source, by which the whole text can be recalled. The result is empty if the marker
-// alone exceeds the limit, or if the function count does not return more for longer texts.
+// A marker line gives the number of omitted tokens and the id of the source, by which the whole
+// text can be recalled. It stands after sentences, and between a beginning and an end. The result
+// is empty if the marker alone exceeds the limit, or if the function count does not return more for
+// longer texts.
 //
-// The terms are words or stems. They match in any case, and inside longer words.
+// The terms are words or stems. They match in upper and lower case, and inside longer words.
 func Brief(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string {
 	if s.Class == provenance.Transcript {
 		limit = min(limit, transcriptLimit)

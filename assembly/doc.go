@@ -10,6 +10,9 @@
 // budget: see [tier.Ladder]. A plan never exceeds its budget. If the required parts alone
 // exceed the budget, Fit returns a [FloorError].
 //
+// Fit sees sizes only. The caller writes the texts: a whole winner with Fence, and a brief one with
+// [Shorten], as the example of Fit shows.
+//
 // # Text from other authors
 //
 // A context contains text from files, tools, web pages and memories. Such text may be crafted
@@ -29,11 +32,9 @@
 //
 // # Determinism
 //
-// Equal inputs give equal results on every processor. The package does no I/O,
-// reads no clock, draws no random numbers and lets no map order show. The one
-// floating-point number, the confidence of a verdict, is turned into whole
-// millionths by its decimal digits before anything is compared. Everything here
-// may be used by several goroutines at once.
+// Equal inputs give equal results on every processor. The package does no I/O, reads no clock and
+// draws no random numbers. The confidence of a verdict is the only floating-point number; Gate
+// writes it in decimal and compares whole millionths. All functions may be called concurrently.
 //
 // # Units
 //

@@ -19,7 +19,7 @@ import (
 // A passage is a paragraph, several short paragraphs, or a part of a long one; a line that begins
 // with "#" after an empty line starts a new passage. A passage gets a score for each different term
 // that it contains. A term that few passages contain counts more. The terms are words or stems.
-// They match in any case, and inside longer words.
+// They match in upper and lower case, and inside longer words.
 func Excerpt(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string {
 	c := cutter{id: s.ID, text: text, whole: s.Tokens, limit: limit, count: count}
 	if c.whole == 0 {
@@ -54,8 +54,8 @@ func choose(all []unit, room int64) []int {
 	return chosen
 }
 
-// widen adds to the chosen units those before and behind them, the nearest first, as far as a number of
-// bytes has room for all.
+// widen adds to the chosen units those before and behind them, the nearest first, as far as a
+// number of bytes has room for all.
 func widen(all []unit, chosen []int, room int64) []int {
 	has := make(map[int]bool, len(chosen))
 	for _, i := range chosen {

@@ -34,7 +34,7 @@ type Request struct {
 	// What must be in the context, in every tier.
 	System, Pins, Window, Query token.Count
 
-	Notice token.Count // added once, before the first winner that is in
+	Notice token.Count // size of a text before the first winner, such as [Preamble]; it counts once if a winner is in
 
 	Winners []Winner // best first
 }
@@ -44,7 +44,7 @@ type Choice struct {
 	Index  int // index in Request.Winners
 	Form   manifest.Form
 	Tokens token.Count // in that form; 0 if the winner is left out
-	Reason Reason
+	Reason Reason      // why it has this form
 }
 
 // A Packing is the plan for the content of a context.
@@ -57,7 +57,12 @@ type Packing struct {
 	Choices []Choice // one for each winner, in the same order
 }
 
-// A Reason is the reason for a decision. It is stored as its text.
+// A Reason is the reason for a decision of [Fit] or [Gate]. It is stored as its text.
+//
+// A whole [Choice] has the reason "fits"; a brief one "transcript" (below the full tier,
+// transcripts are brief), "demand" (to bring the total under the full tier) or "room" (the whole
+// does not fit); one that is out "no room", "not verified" or "minimal" (the tier does not take
+// it), or "no brief form" (of a transcript).
 type Reason string
 
 // The reasons of a [Choice].
@@ -72,7 +77,8 @@ const (
 	reasonNoBrief    Reason = "no brief form" // out: a transcript that has no brief form
 )
 
-// A FloorError lists the required parts of a context whose sum exceeds the budget.
+// A FloorError lists the required parts of a context whose sum Need exceeds the budget. Get it with
+// errors.As.
 type FloorError struct {
 	Budget, Need                token.Count
 	System, Pins, Window, Query token.Count
@@ -93,8 +99,9 @@ const minBrief token.Count = 50
 //   - full: every winner, whole
 //   - summarized: transcripts in at most 200 tokens; then, from
 //     the last winner upward, the others in half their tokens, until the total
-//     is below the demand at which this tier begins
-//   - core: only texts that a person verified; brief if the whole does not fit
+//     is below the share of the budget at which this tier begins
+//   - core: only texts of the class [provenance.Verified], which a person verified;
+//     brief if the whole does not fit
 //   - minimal: no winner, and Review is set
 //   - soft, of [tier.SoftLadder]: texts that a person verified first, as in the core tier,
 //     then the others, whole; Review is set if a verified text is not whole

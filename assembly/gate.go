@@ -27,12 +27,13 @@ type Proposal struct {
 	Lineage   []string // texts of the memories that were recalled for that prompt
 }
 
-// A Verdict is the judgment of an evaluator outside of Carrel on a proposal. It is valid only
-// for the content, scope and policy that it names.
+// A Verdict is the judgment of an evaluator outside of Carrel on a proposal. It is valid only for
+// the content, scope and policy that it names; one that lacks any of them is not valid for a
+// proposal that has it. carrel.Engine.Bind sets all three.
 type Verdict struct {
 	Evaluator  string        `json:"evaluator"`         // name of the evaluator
 	Confidence float64       `json:"confidence"`        // from 0 to 1
-	Content    digest.Digest `json:"content,omitempty"` // of the text that was judged
+	Content    digest.Digest `json:"content,omitempty"` // [digest.Of] the text that was judged, byte for byte
 	Scope      string        `json:"scope,omitempty"`   // scope for which it was judged
 	Policy     string        `json:"policy,omitempty"`  // policy under which it was judged
 	Expires    time.Time     `json:"expires,omitzero"`  // the verdict is void from this time on; never if zero
@@ -40,7 +41,7 @@ type Verdict struct {
 
 // A GatePolicy says which verdicts [Gate] accepts. A nil policy is the zero policy.
 type GatePolicy struct {
-	Name      string      // that a verdict must name
+	Name      string      // equal to Verdict.Policy; an empty name accepts only an empty one
 	Threshold ratio.Ratio // DefaultThreshold if not positive
 }
 
@@ -85,7 +86,8 @@ const (
 	ReasonHiddenControls Reason = "hidden controls" // Neutralize would change it
 )
 
-// Gate decides whether a proposal may become a memory.
+// Gate decides whether a proposal may become a memory. A nil v is no verdict: Gate then holds. now
+// is compared with Verdict.Expires.
 //
 // It refuses a text without words, a credential, a duplicate, an echo and a loop. An echo
 // repeats a segment of the prompt: the segment contains at least 80 percent of the proposal's

@@ -39,8 +39,9 @@ func Neutralize(text string) (string, int) {
 	})
 }
 
-// ReplaceForbidden replaces each code point that [Neutralize] forbids, and each byte that is
-// not valid UTF-8, by name(code). It returns the text and the number of replacements.
+// ReplaceForbidden replaces each code point that [Neutralize] forbids, and each byte that is not
+// valid UTF-8, by name(code), where code is the UTF-8 of the code point or the single byte. It
+// returns the text and the number of replacements.
 func ReplaceForbidden(text string, name func(code string) string) (string, int) {
 	i := forbidden(text, 0)
 	if i == len(text) {

@@ -6,8 +6,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Tagged returns text between an opening and a closing tag of the given name, or "" if text is
-// only white space.
+// Tagged returns text between an opening and a closing tag of the given name, or "" if text is only
+// white space. It does not escape the text, which could close the tag: use it for trusted text.
 func Tagged(name, text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
@@ -16,7 +16,7 @@ func Tagged(name, text string) string {
 }
 
 // Plain returns a message of a session as text between two lines that the text cannot forge. It
-// leaves out thinking, and parts that only the provider can read.
+// leaves out thinking, and parts that only the provider can read. It does not neutralize the text.
 func Plain(e *transcript.Entry) string {
 	var b strings.Builder
 	for _, p := range e.Parts {

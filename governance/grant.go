@@ -11,16 +11,16 @@ import (
 // A Permission is one kind of action that a [Grant] allows. It is stored as its text.
 type Permission string
 
-// The permissions. None implies another: erase does not imply read.
+// The permissions. None implies another: jobs that need Review or Erase need Write, too.
 const (
 	Read    Permission = "read"    // see the content of a scope
 	Write   Permission = "write"   // add, change, page, pin, undo
 	Review  Permission = "review"  // act as a person: decide about held memories, verify a memory
-	Erase   Permission = "erase"   // take back and purge
+	Erase   Permission = "erase"   // remove, refute, restore and purge
 	Observe Permission = "observe" // read the metrics of the process, but no content of a scope
 )
 
-// Permissions returns every permission, in the order of their weight.
+// Permissions returns every permission, in the order above.
 func Permissions() []Permission { return []Permission{Read, Write, Review, Erase, Observe} }
 
 // ParsePermission returns the permission with a name, or an error that lists the names.
@@ -35,7 +35,8 @@ func ParsePermission(s string) (Permission, error) {
 // every scope below acme but not "acme", and "*" matches every scope.
 type ScopePattern string
 
-// ParseScopePattern checks the form of a pattern.
+// ParseScopePattern returns s as a pattern. It fails if s is neither "*" nor a scope as
+// [ParseScope] accepts it, with or without "/*" at its end.
 func ParseScopePattern(s string) (ScopePattern, error) {
 	if s == "*" {
 		return ScopePattern(s), nil

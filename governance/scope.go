@@ -24,8 +24,9 @@ type Scope string
 // DefaultScope is the scope of a single user.
 const DefaultScope Scope = "local"
 
-// ParseScope checks the form of a scope: one to three parts, separated by "/", of letters,
-// digits, ".", "_", "@" and "-", with 200 bytes at most.
+// ParseScope returns s as a scope. It fails if s is not one to three parts, separated by "/", of
+// ASCII letters and digits, ".", "_", "@" and "-", with 200 bytes at most. Upper and lower case
+// differ.
 func ParseScope(s string) (Scope, error) {
 	parts := strings.Split(s, "/")
 	if len(parts) > 3 || len(s) > 200 {

@@ -73,7 +73,7 @@ func validID(s string) bool {
 // Check returns a [*CheckError] if the manifest breaks an invariant:
 //
 //   - every field is in its range, and every name is a [ValidName];
-//   - items are in their order, and the last item is the only [*Output];
+//   - items are in the order of [Manifest], and the last item is the only [*Output];
 //   - segments tile the output without gap or overlap;
 //   - their tokens sum to Total, which is at most Budget minus Reserve;
 //   - every reason belongs to the type of its item;

@@ -1,5 +1,6 @@
-// Package manifest has the sealed account of an assembled context: every byte that the model
-// was sent, everything that was left out, and the reasons.
+// Package manifest has the sealed record of an assembled context. It accounts for every byte that
+// the model was sent, by offsets and commitments, and for everything that was left out, with
+// reasons.
 //
 // A [Manifest] is a header and items. A [Segment] is a stretch of the output, and the segments
 // tile it. An [Omission] is an artifact that was left out. A [Set] is many artifacts that were
@@ -17,10 +18,10 @@
 //
 // A manifest holds names, versions, counts, times, commitments, and reasons of closed lists. It
 // holds no text of a conversation or an artifact. A name has at most [MaxName] characters of a
-// small alphabet without space. So text can be erased while the sealed account of its use stays
-// as it is. The account then has a commitment to the text, made by [CommitSegment] under a salt
-// that was stored and deleted with the text. The callers must not use text as names: ids should
-// be random.
+// small alphabet without space. For each segment it holds a commitment, made by [CommitSegment]
+// under a salt that is stored with the text in a cell. When the text is erased, the salt is erased
+// with it, the manifest stays as it is, and nobody can confirm a guess at the text. Callers must
+// not use text as names: ids should be random.
 //
 // # Seal
 //
@@ -34,7 +35,8 @@
 //
 // Offsets and sizes are in bytes of the output. Counts of tokens are in tokens
 // of the header's Encoding. Scores are [ratio.Ratio], in millionths, from 0 to
-// [ratio.One]. Times are UTC in whole milliseconds. Counts and sizes are below
+// [ratio.One]. Times are UTC in whole milliseconds. A row is the sequence number
+// that the store gave an artifact in its scope, from 1. Counts and sizes are below
 // 2³¹, versions and rows below 2⁵³.
 //
 // # Determinism, errors, concurrency
@@ -59,10 +61,10 @@ import (
 // Schema is the name and the version of the document.
 const Schema = "carrel.manifest.v1"
 
-// A Manifest is the account of one assembled context.
+// A Manifest is the record of one assembled context.
 type Manifest struct {
 	Header Header
-	Items  []Item // segments, then omissions, sets, fetches, and the output
+	Items  []Item // segments by Start, then omissions, sets and fetches, each in any order, and the output
 }
 
 // A Header has the scope, the sources and the limits of a context.
@@ -92,7 +94,7 @@ type Header struct {
 	Candidates    int    // artifacts considered; each is in a segment, an omission or a set
 }
 
-// An Item is an entry of the account: a [*Segment], [*Omission], [*Set], [*Fetch] or [*Output],
+// An Item is an entry of a manifest: a [*Segment], [*Omission], [*Set], [*Fetch] or [*Output],
 // or a [*Redacted] in place of one. No other type implements it.
 type Item interface{ item() }
 
@@ -119,16 +121,16 @@ type Segment struct {
 
 // An Omission is an artifact that was left out, or a block if it has no Class.
 type Omission struct {
-	Ref    string
-	Row    int64 // sequence number of the artifact, or 0
+	Ref    string // id of the artifact or block
+	Row    int64  // sequence number of the artifact, or 0
 	Class  provenance.Class
 	Tokens token.Count // its tokens, or 0 if they were not counted
 	Score  *Score      // nil if it was not scored
 	Reason Reason
 }
 
-// A Set is a group of artifacts that were left out for the same reason and are too many for a
-// list.
+// A Set is a group of artifacts that were left out for the same reason. It takes the place of their
+// omissions where these are too many for a list.
 type Set struct {
 	Reason Reason
 	Count  int // number of Rows
@@ -137,9 +139,9 @@ type Set struct {
 
 // A Fetch is an attempt to get an artifact again from its source.
 type Fetch struct {
-	Ref     string
+	Ref     string // id of the artifact
 	Outcome FetchOutcome
-	From    int64 // version before
+	From    int64 // version before, 0 if there was none
 	To      int64 // version after, 0 if there is none
 }
 

@@ -12,8 +12,8 @@ import (
 
 // Parse reads a document. Every byte must be as [Seal] writes it. An unknown or repeated key,
 // another order or spelling, a space, and a value that is no name or out of range are
-// [ErrFormat]. A document of another version is [ErrSchema]. Parse does not check the seal;
-// [Sealed.Verify] does.
+// [ErrFormat]. A document of another version is [ErrSchema]. Parse does not keep data. It does not
+// check the seal; [Sealed.Verify] does.
 func Parse(data []byte) (*Sealed, error) {
 	d := decoder{rawjson.NewReader(data), data}
 	s, err := d.document()

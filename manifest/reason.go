@@ -17,7 +17,8 @@ const (
 	KindNotice   Kind = "notice"   // a notice of Carrel to the model about the context
 )
 
-// A Form says how much of an artifact a segment holds. It is empty for other segments.
+// A Form says how much of an artifact a segment holds. It is empty for other segments. Package
+// assembly has another form, for what is left out, which is in no manifest.
 type Form string
 
 // The forms.
@@ -29,12 +30,12 @@ const (
 // A Tag is the color that triage gives an artifact.
 type Tag string
 
-// The tags, most urgent first.
+// The tags.
 const (
-	TagRed    Tag = "red"
-	TagYellow Tag = "yellow"
-	TagGreen  Tag = "green"
-	TagBlack  Tag = "black" // expired or refuted
+	TagRed    Tag = "red"    // goes in first
+	TagYellow Tag = "yellow" // goes in after the red
+	TagGreen  Tag = "green"  // left out, with [ReasonMinor]
+	TagBlack  Tag = "black"  // expired or refuted, never goes in
 )
 
 // A FetchOutcome says how an attempt to fetch ended.
@@ -79,7 +80,7 @@ const (
 	ReasonSecret            Reason = "secret"             // it seems to hold a secret
 	ReasonSuperseded        Reason = "superseded"         // there is a later version of the same thing
 	ReasonDuplicate         Reason = "duplicate"          // another with the same content is in
-	ReasonCrowded           Reason = "crowded"            // below the cut of the first pass
+	ReasonCrowded           Reason = "crowded"            // others score better by recency and provenance, in the first pass of triage
 	ReasonNotScored         Reason = "not_scored"         // accepted by the first pass, but not among the artifacts that were scored
 	ReasonMinor             Reason = "minor"              // scored, and tagged green
 	ReasonOverBudget        Reason = "over_budget"        // there was no room for it

@@ -169,9 +169,9 @@ func (d *draft) each(m *Manifest, salts []digest.Salt, f func(sum []byte)) {
 //
 //	SHA-256("carrel.manifest.output.v1" n salt₁ … saltₙ)
 //
-// over the salts of the segments' cells, in the order of the segments and with repetitions; n
-// takes 8 bytes, big endian. So nobody can confirm a guess at the output once one of the cells
-// is erased.
+// over the salts of the segments' cells, in the order of the segments and with repetitions; n is
+// their number in 8 bytes, big endian. So nobody can confirm a guess at the output once one of the
+// cells is erased.
 func CommitOutput(salts []digest.Salt, output []byte) digest.Digest {
 	h := sha256.New()
 	h.Write([]byte(outputPrefix))

@@ -48,9 +48,9 @@ func newServers(o *Options, connect func(name string) (t mcp.Transport, closed f
 
 // A Server is the configuration of an MCP server: either Command or URL.
 type Server struct {
-	// Command is a program and its arguments. It is started without a shell
-	// and speaks MCP on its standard input and output. Of our environment it
-	// gets only the variables that programs need to find their files.
+	// Command is a program and its arguments. It is started without a shell and speaks MCP on its
+	// standard input and output. It gets Env and, of the environment of this process, only the
+	// variables that programs need to find their files, such as PATH, HOME, USER, LANG and TMPDIR.
 	Command []string
 
 	Env []string // "NAME=value", for Command

@@ -16,11 +16,15 @@
 // [New] returns a [Router], which chooses the source by the scheme of the ref, and can return
 // single lines of its content.
 //
+//	r := origin.New(&origin.Options{Files: []string{"/srv/docs"}})
+//	defer r.Close()
+//	f, err := r.Fetch(ctx, "file:policy.md#L1-L20", nil) // 20 lines of /srv/docs/policy.md
+//
 // # Content
 //
-// Content is text: valid UTF-8 without a zero byte, whatever type a server
-// declares. Its size is limited, by [DefaultLimit] unless [Options.Limit] is set. The limit
-// counts the bytes read, not the announced size.
+// Content is text: valid UTF-8 without a zero byte, whatever type a server declares. Its size is
+// limited, by [DefaultLimit] unless [Options.Limit] is set. The limit counts the bytes read, not
+// the announced size. Other and larger content is an [artifact.ErrForbidden].
 //
 // # Errors and concurrency
 //
@@ -62,7 +66,8 @@ const (
 
 // Options configure what may be fetched. The zero value allows nothing.
 type Options struct {
-	// Files are folders. Regular files below them may be read.
+	// Files are folders. Regular files below them may be read. A relative path in a ref is looked
+	// up in each folder in order; an absolute path must be below one of them.
 	Files []string
 
 	// Hosts are the hosts from which http and https may fetch: "example.org" at the ports 80 for
@@ -74,7 +79,7 @@ type Options struct {
 	// Servers are the MCP servers, by name.
 	Servers map[string]Server
 
-	// Sources are sources of other schemes, by scheme in lower case.
+	// Sources are sources of other schemes, such as "func", by scheme in lower case.
 	Sources map[string]artifact.Source
 
 	// AllowPrivate lets addresses of this machine and of private networks be
@@ -88,7 +93,8 @@ type Options struct {
 	Limit   int64         // of a content, in bytes; the default is DefaultLimit
 	Timeout time.Duration // of one fetch over the network, redirects included; the default is 30 s
 
-	// Offline forbids all schemes except file and func.
+	// Offline forbids all schemes except file and func, also those of Sources. The error is an
+	// [artifact.ErrOffline].
 	Offline bool
 }
 
@@ -114,7 +120,8 @@ type Router struct {
 	offline bool
 }
 
-// New returns a source for the refs that opts allow. It opens nothing before the first fetch.
+// New returns a source for the refs that opts allow; opts must not be nil or change afterwards. It
+// opens nothing before the first fetch, so a fetch that needs an invalid option fails.
 func New(opts *Options) *Router {
 	o := opts.complete()
 	r := &Router{sources: maps.Clone(o.Sources), offline: o.Offline}
@@ -205,7 +212,8 @@ func (r *Router) source(ref artifact.Ref) (artifact.Source, error) {
 	return nil, fail(artifact.ErrForbidden, what, "no source has this scheme")
 }
 
-// Close closes the sources that can be closed.
+// Close ends the sessions with MCP servers, and closes those of [Options.Sources] that implement
+// io.Closer.
 func (r *Router) Close() error {
 	var errs []error
 	for _, s := range r.sources {
