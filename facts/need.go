@@ -18,8 +18,7 @@ type NameNeed struct {
 // A LineNeed is a line of a conversation.
 type LineNeed struct {
 	// Copy is a number that lines share if a copy of them would have the same text. Numbers begin
-	// with 1 and follow the order of first occurrences. Copy is 0 for a line that is too short to be
-	// copied.
+	// with 1 and follow the order of first occurrences. Copy is 0 for a line whose Key is 0.
 	Copy int32
 
 	Chance   Chance // of being copied
