@@ -40,7 +40,7 @@
 //
 // # Determinism
 //
-// All functions depend only on their arguments, use integers, and are safe
-// for concurrent use; [Plan.Extend] changes its plan. Their time is linear in the size of the conversation,
-// apart from a sort.
+// All functions depend only on their arguments, use integers, and are safe for
+// concurrent use; [Plan.Extend] changes its plan. Their time is linear in the
+// size of the conversation, apart from a sort.
 package account

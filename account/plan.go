@@ -13,7 +13,7 @@ type Request struct {
 	Worth  *Worth
 	Blocks []Block     // one for each block that Read had, in order
 	Budget token.Count // for all blocks
-	Beside string      // another text of the window, such as a summary; its names and lines need not be repeated
+	Beside string      // another text of the window, such as a summary, whose names and lines are not repeated
 
 	// Count returns the tokens of Units[unit].Quotation(), which includes the
 	// line feed. It must be set and deterministic.
@@ -29,8 +29,8 @@ type Block struct {
 	Traced bool        // the window keeps at least its id; it is then in Plan.Opened
 	Urgent bool        // the user's words in it are kept first
 	Absent bool        // stays out of the window
-	Cut    bool        // the window has a part of it only; its units can be kept, but it cannot be whole again
-	Told   bool        // Request.Beside covers the block, so that the agent's sentences in it are left out
+	Cut    bool        // is already cut in the window and cannot be whole again; its units can be kept
+	Told   bool        // Request.Beside covers it, so that the agent's sentences in it are left out
 }
 
 // A Plan is the selection of units and blocks for a budget. A block that is

@@ -31,9 +31,9 @@ type State struct {
 	Agents  []string // descriptions of running sub-agents
 	Records []string // the newest calls that changed something outside of files, the newest last
 	More    int      // number of such calls before Records
-	Last    Ran      // the last command that failed, or that did not only show something; the zero Ran if there is none
+	Last    Ran      // the last command that failed or did not only show something, or the zero Ran
 	Since   bool     // whether files were changed after Last
-	Failing []Ran    // recent commands other than Last that failed; a run of a similar command or a commit clears them; the newest last
+	Failing []Ran    // recent failed commands other than Last, until a similar one runs or a commit is made; the newest last
 	Runs    []Ran    // the newest run of each of the newest commands, the newest last; a failed run stays until a later run of the command has ended
 	Blocks  []int    // blocks that the state comes from, ascending
 }

@@ -15,9 +15,10 @@
 //	remember a source called readme with "what it says"
 //
 // and statements of other forms for [Contract.Init], [Contract.Guard], [Contract.Inherit] and
-// [Contract.Verify]. Package limn explains the terms of the language. All but remove run in the first release of the
-// language, which has 35 words; doc/spec/contract.md lists the constructs of each release. Each
-// list is declared once, before its first use, because a second declaration would empty it.
+// [Contract.Verify]. Package limn explains the terms of the language. All but remove run in the
+// first release of the language, which has 35 words; doc/spec/contract.md lists the constructs of
+// each release. Each list is declared once, before its first use, because a second declaration
+// would empty it.
 //
 // A block is in at most one list. A pass removes a block that changes lists from the old list
 // before it adds it to the new one. A block that stays needs no statement.

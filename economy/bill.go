@@ -68,7 +68,7 @@ type Break struct {
 	Cause Cause         `json:"cause"`       // why the call read less
 	By    string        `json:"by"`          // author of the cause: client, carrel, time or unknown
 	At    time.Time     `json:"at,omitzero"` // when the call began, if that is recorded
-	Idle  time.Duration `json:"idle"`        // nanoseconds since the continued call began, or ended if its beginning is not recorded; 0 if unknown
+	Idle  time.Duration `json:"idle"`        // nanoseconds since call After began, or ended if its beginning is not recorded; 0 if unknown
 	Model string        `json:"model"`       // model of the call
 	Lost  token.Count   `json:"lost"`        // upper limit of the cached tokens that were in the prompt again but not read from the cache
 	Gone  token.Count   `json:"gone"`        // lower limit of the cached tokens that were not in the prompt again

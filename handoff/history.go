@@ -32,7 +32,7 @@ type History struct {
 	First int     // index of the first block after Base
 
 	Preview func(block int) string // must be set; returns a description of a block in one line
-	OneOff  func(line string) bool // must be set; reports whether a command line only inspects something: pager.OneOff
+	OneOff  func(line string) bool // must be set; reports whether a command line only inspects: pager.OneOff
 }
 
 // Known has the properties of a block that its text does not tell.

@@ -64,13 +64,13 @@ const (
 // steps: first a head with its id, then passages behind it; when no line is
 // missing, the block stays whole. A block that gets no head leaves the window.
 //
-// A block under a rule begins with a short head. Three queues take turns. The first has the heads, those of blocks under rules first. The
-// second has the blocks that should be complete, line by line: those under
-// hard rules, strongest first, then all others, newest first; a long text
-// that a user pasted does not displace the user's later messages. The third
-// has all passages, and yields the one whose identifiers and line are worth
-// most per byte; identifiers and lines that the window already has are worth
-// nothing.
+// A block under a rule begins with a short head. Three queues take turns. The
+// first has the heads, those of blocks under rules first. The second has the
+// blocks that should be complete, line by line: those under hard rules,
+// strongest first, then all others, newest first; a long text that a user
+// pasted does not displace the user's later messages. The third has all
+// passages, and yields the one whose identifiers and line are worth most per
+// byte; identifiers and lines that the window already has are worth nothing.
 //
 // The order does not depend on the budget, and a plan takes steps up to the
 // first that does not fit. So a plan with a larger budget keeps everything

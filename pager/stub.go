@@ -67,8 +67,8 @@ func (v *View) Stub(f Form) Stub {
 	return Stub{}
 }
 
-// Entries returns the messages of a block in a form, given its stub. msgs are the messages of
-// the session.
+// Entries returns the messages of a block in a form, given its stub, which is the zero Stub for
+// the forms that have none. msgs are the messages of the session.
 func Entries(msgs []transcript.Message, b *transcript.Block, f Form, stub Stub) []transcript.Entry {
 	switch f {
 	case Gone:

@@ -19,9 +19,9 @@ const (
 )
 
 // A Problem is a defect of a probe. Its Rule is "leak": the question reveals a part of the answer;
-// "missing": a field is empty; "type": the type is unknown; "need": Need is not from 1 to the number
-// of keywords; "duplicate": an id or a keyword occurs twice; "keyword": a keyword is too common; or
-// "question": the question has no question mark or fewer than three words.
+// "missing": a field is empty; "type": the type is unknown; "need": Need is not from 1 to the
+// number of keywords; "duplicate": an id or a keyword occurs twice; "keyword": a keyword is too
+// common; or "question": the question has no question mark or fewer than three words.
 type Problem struct {
 	Index int    `json:"index"` // of the probe, from 0
 	Probe string `json:"probe"` // its id, or empty

@@ -14,7 +14,7 @@ import (
 //
 //   - "missing": a required section is missing
 //   - "empty": a section has neither an entry nor None, or an entry has no text
-//   - "placeholder": an entry is a placeholder such as "[TBD]", "etc." or "N/A"
+//   - "placeholder": an entry is a placeholder such as "etc." or "N/A"
 //   - "vague": the intent is so general that it fits any session
 //   - "refusal", "failure", "echo": see the constants
 //   - "rationale": a decision has no rationale, not even [NotStated]

@@ -17,11 +17,13 @@ const (
 )
 
 // An Edit is the change that a merge made to one entry. The entry is of the old
-// summary, or of the merged summary if it was added. An Edit has no text, so that
-// a journal may keep it.
+// summary, or of the merged summary if it was added. The Action for an entry of the
+// old summary is "replaced" in the intent and the state, "updated" in files,
+// decisions and errors, and "removed" elsewhere. An Edit has no text, so that a
+// journal may keep it.
 type Edit struct {
 	Section Section `json:"section"`
-	Action  string  `json:"action"` // "added"; for an entry of the old summary "replaced" in intent and state, "updated" in files, decisions and errors, else "removed"
+	Action  string  `json:"action"` // "added", "replaced", "removed" or "updated"
 	Digest  string  `json:"digest"` // as [Statement.Digest]
 }
 

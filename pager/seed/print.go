@@ -35,8 +35,8 @@ func (r *Result) AppendRecords(dst []byte) []byte {
 	return dst
 }
 
-// appendJSON appends a record as the original prints it. Similarity and R have at most four decimals, and characters outside ASCII are
-// escaped.
+// appendJSON appends a record as the original prints it. Similarity and R have at
+// most four decimals, and characters outside ASCII are escaped.
 func (r *Record) appendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"block": `...), r.Block)
 	dst = append(dst, `, "kind": `...)

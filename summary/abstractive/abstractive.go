@@ -89,8 +89,9 @@ type Record struct {
 }
 
 // Draft returns a summary of in.Blocks, without metadata. It does not contain in.Previous, which
-// the caller merges with it; but if the blocks state no intent, it has that of in.Previous. It fails with [llm.ErrReply] if the replies cannot be
-// used, with another error if the window is too small, and with the errors of the generator.
+// the caller merges with it; but if the blocks state no intent, it has that of in.Previous. It
+// fails with [llm.ErrReply] if the replies cannot be used, with another error if the window is too
+// small, and with the errors of the generator.
 func (s *Summarizer) Draft(ctx context.Context, in *Input) (*summary.Summary, *Record, error) {
 	d, err := s.begin(in)
 	if err != nil {
