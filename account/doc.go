@@ -1,10 +1,9 @@
 // Package account writes an account: the text that replaces paged work in an
 // agent's window, and from which a model can continue.
 //
-//	units, state := account.Read(messages, blocks, options)
-//	worth := account.NewWorth(units, pieces, need, nil)
-//	plan, err := account.Make(&account.Request{Units: units, Worth: worth, Budget: 8000, …})
-//	text := account.Text(units[from:to], plan.Kept[from:to], id)
+// [Read] divides a conversation into units, [NewWorth] computes their worth,
+// [Make] chooses units for a budget, and [Text] writes the text for a block.
+// The caller puts [State.Text] behind the account; Budget does not include it.
 //
 // # Units
 //
@@ -35,13 +34,13 @@
 // Repeated names, lines and sentences count once. Units are taken in the
 // order of worth until one does not fit. The order does not depend on the
 // budget, so a plan with a larger budget keeps everything that a smaller plan
-// keeps. Up to an eighth of the spent tokens keeps the newest blocks whole,
-// and a smaller part names the calls and ids of blocks that are otherwise
-// absent.
+// keeps. Of the tokens that are spent so far, up to an eighth keeps the newest
+// blocks whole, and up to 1/24 gives a call and the id of blocks that would
+// otherwise be absent.
 //
 // # Determinism
 //
-// All functions depend only on their arguments, use integers, and are safe
-// for concurrent use. Their time is linear in the size of the conversation,
-// apart from a sort.
+// All functions depend only on their arguments, use integers, and are safe for
+// concurrent use; [Plan.Extend] changes its plan. Their time is linear in the
+// size of the conversation, apart from a sort.
 package account

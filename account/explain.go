@@ -36,9 +36,9 @@ func (p *planning) reach(least token.Count) {
 	}
 }
 
-// In returns the index of the unit that the plan keeps in place of unit i: a
-// later copy of the same lines of a file, or a unit with the same text. It
-// returns -1 if there is none.
+// In returns the index of the unit that stands for a unit i that the plan does
+// not keep: a later copy of the same lines of a file, or a kept unit with the
+// same text. It returns -1 if there is none. r is the argument of [Make].
 func (p *Plan) In(r *Request, i int) int {
 	if later := r.Units[i].Later; later > 0 && !r.Blocks[r.Units[later].Block].Absent {
 		return int(later)
@@ -51,7 +51,7 @@ func (p *Plan) In(r *Request, i int) int {
 	return -1
 }
 
-// Mean returns the mean worth per byte of all units.
+// Mean returns the mean worth per byte of all units, on the scale of Plan.Rate.
 func (w *Worth) Mean(units []Unit) int64 {
 	var sum, bytes int64
 	for _, g := range w.gains {
@@ -64,9 +64,9 @@ func (w *Worth) Mean(units []Unit) int64 {
 	return max(sum/max(bytes, 1), 1)
 }
 
-// Explain returns the contributions of a unit's features to the logarithm of
-// its density of needed facts, the largest absolute value first. Zero
-// contributions are omitted.
+// Explain returns the weights that a unit's features add to the logarithm of
+// its density, in thousandths, the largest absolute value first. The features
+// are those of [Features]. Zero weights are omitted.
 func (p *Prior) Explain(s *Sight) []facts.Contribution {
 	var list []facts.Contribution
 	for i, f := range Features() {

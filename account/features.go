@@ -43,7 +43,8 @@ func Features() []Feature {
 	}
 }
 
-// A Sight has the bin of each feature of a unit.
+// A Sight has for each feature, in the order of [Features], the index of the
+// unit's bin in Feature.Bins.
 type Sight [features]uint8
 
 // Meanings that words give to a sentence.

@@ -11,38 +11,40 @@ import (
 type Request struct {
 	Units  []Unit
 	Worth  *Worth
-	Blocks []Block
+	Blocks []Block     // one for each block that Read had, in order
 	Budget token.Count // for all blocks
-	Beside string      // text beside the account; its names and lines need not be repeated
+	Beside string      // another text of the window, such as a summary, whose names and lines are not repeated
 
-	// Count returns the tokens of a unit including its line feed. It must be
-	// deterministic.
+	// Count returns the tokens of Units[unit].Quotation(), which includes the
+	// line feed. It must be set and deterministic.
 	Count func(unit int) token.Count
 }
 
 // A Block describes a block to the planner.
 type Block struct {
 	Tokens token.Count // tokens of the original block
-	Frame  token.Count // tokens of the lines around a text that replaces the block
-	Mark   token.Count // tokens of the block's id, which the text has unless it has all units
+	Frame  token.Count // tokens of a message around its text, such as token.Framing.Message
+	Mark   token.Count // tokens of the function Mark's text for the block, with a line feed
 	Fixed  bool        // is always whole
-	Traced bool        // the window keeps at least its id
+	Traced bool        // the window keeps at least its id; it is then in Plan.Opened
 	Urgent bool        // the user's words in it are kept first
 	Absent bool        // stays out of the window
-	Cut    bool        // is already cut and cannot be whole again
-	Told   bool        // a text beside the account replaces its sentences
+	Cut    bool        // is already cut in the window and cannot be whole again; its units can be kept
+	Told   bool        // Request.Beside covers it, so that the agent's sentences in it are left out
 }
 
-// A Plan is the selection of units and blocks for a budget.
+// A Plan is the selection of units and blocks for a budget. A block that is
+// neither in Whole nor in Opened leaves the window.
 type Plan struct {
 	Kept   []bool      // by unit
-	Whole  []bool      // by block: it stands whole, and none of its units is kept
-	Opened []bool      // by block: a text stands in its place
+	Whole  []bool      // by block: it stands whole, and none of its units is in Kept
+	Opened []bool      // by block: the result of Text stands in its place, at least the id
 	Tokens token.Count // of all blocks
 
 	// From has for each unit the smallest budget whose plan includes it, alone
 	// or in a whole block. It is 0 if this plan does not have the unit. Rate has
-	// for each unit its worth per byte when the plan took it.
+	// for each unit its worth per byte when the plan took it, which can be
+	// compared with other rates and with Worth.Mean only.
 	From []token.Count
 	Rate []int64
 
@@ -79,7 +81,8 @@ func Make(r *Request) (*Plan, error) {
 	return p.p, nil
 }
 
-// Extend turns p into the plan that [Make] returns for a larger budget.
+// Extend turns p into the plan that [Make] returns for a larger budget. The
+// units and blocks of the Request must not have changed since Make.
 func (p *Plan) Extend(budget token.Count) {
 	p.planning.Budget = budget
 	if p.planning.urgent() {

@@ -9,17 +9,18 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A Prior estimates from a unit's features its density of facts that a reader
-// must know. The natural logarithm of the density is the sum of the weights
-// of the unit's bins, in thousandths (a Poisson regression). It computes in
-// integers, so that all processors give equal results.
+// A Prior estimates from a unit's features its density: the needed facts per
+// byte, relative to those of other units. The natural logarithm of the density
+// is the sum of the weights of the unit's bins, in thousandths (a Poisson
+// regression). A Prior is immutable and computes in integers, so that all
+// processors give equal results.
 type Prior struct{ weights [features][]int }
 
 //go:embed weights.txt
 var weights string
 
 // DefaultPrior returns the built-in prior. doc/design/account.md describes
-// how its weights were fitted. Callers must not change it.
+// how its weights were fitted.
 func DefaultPrior() *Prior { return builtin.Get() }
 
 var builtin = lazy.Value[*Prior]{Make: func() *Prior {
@@ -34,7 +35,8 @@ var builtin = lazy.Value[*Prior]{Make: func() *Prior {
 const heaviest = 16_000
 
 // NewPrior returns a prior with the given weights, by feature and bin in the
-// order of [Features]. It fails if a number or a size is out of range.
+// order of [Features]. It fails if weights does not have one number for each
+// bin, or a number is not in -16000…16000.
 func NewPrior(weights [][]int) (*Prior, error) {
 	p := &Prior{}
 	all := Features()

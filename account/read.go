@@ -25,7 +25,7 @@ type Options struct {
 
 // Read returns the units of a conversation in block order, and the state at
 // its end. blocks are the blocks of msgs. Blocks with system text have no
-// units.
+// units. o may be nil.
 func Read(msgs []transcript.Message, blocks []transcript.Block, o *Options) ([]Unit, *State) {
 	r := newReader(msgs, o)
 	t := newTracker(r)

@@ -18,12 +18,12 @@ import (
 )
 
 // A State says how things stand at the end of a conversation. It has what the calls and their
-// results show, unless a later call undid it. In a long conversation it also has the last words of
-// the user and of the agent.
+// results show, unless a later call undid it. Order and Said are empty in a conversation of less
+// than 60,000 bytes, and until three calls have followed the user's last message.
 type State struct {
 	Folder  string // folder of the project, to which paths are relative, or empty
-	Order   string // the user's last message, cut; empty in a short conversation, before some calls have followed, and if it is the only message
-	Said    string // the last sentence that the agent wrote since the user's last message; empty in a short conversation and before some calls have followed
+	Order   string // the beginning of the user's last message; empty if it is the only one
+	Said    string // the last sentence that the agent wrote since the user's last message
 	Tasks   []Task
 	Places  []Place
 	Changed []string // changed files, the last changed at the end
@@ -31,9 +31,9 @@ type State struct {
 	Agents  []string // descriptions of running sub-agents
 	Records []string // the newest calls that changed something outside of files, the newest last
 	More    int      // number of such calls before Records
-	Last    Ran      // the last command that failed, or that did not only show something
+	Last    Ran      // the last command that failed or did not only show something, or the zero Ran
 	Since   bool     // whether files were changed after Last
-	Failing []Ran    // recent failed commands, without Last, that neither ran again nor were followed by a likely fix or a commit; the newest last
+	Failing []Ran    // recent failed commands other than Last, until a similar one runs or a commit is made; the newest last
 	Runs    []Ran    // the newest run of each of the newest commands, the newest last; a failed run stays until a later run of the command has ended
 	Blocks  []int    // blocks that the state comes from, ascending
 }
@@ -41,7 +41,8 @@ type State struct {
 // A Task is an entry of the agent's task list.
 type Task struct{ ID, Subject, Status string }
 
-// A Ran is a command with its outcome.
+// A Ran is a command with its outcome: the text of an [outcome.Outcome], or its verdict if it has
+// no text. Block is the index of its block.
 type Ran struct {
 	Command, Outcome string
 	Block            int

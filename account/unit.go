@@ -30,7 +30,7 @@ type Unit struct {
 	Text  string // text in the window, without line feeds at its ends
 	Block int32  // index of its block
 	Head  int32  // index of its head, which is before it and must be kept with it; or -1
-	Size  int32  // bytes of the text that contains it
+	Size  int32  // bytes of the whole text that it is from: of a message's part, a result or an argument
 	Calls int32  // number of later calls
 	Turns int32  // number of later user messages
 	Later int32  // index of a later unit with the same lines of the same file, or 0
@@ -40,7 +40,8 @@ type Unit struct {
 
 	Same        bool // continues the line of the unit before
 	First, Last bool // first and last unit of its text
-	Title, Code bool
+	Title       bool // a heading
+	Code        bool // lines of a code block in prose
 	Guide       bool // of a file written for people
 	Rule        bool // a rule in such a file
 	Reply       bool // of the agent's last message before a user spoke

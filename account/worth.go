@@ -33,9 +33,9 @@ const (
 	talkPart = 3 // in a conversation without files and commands names and lines are worth a third
 )
 
-// NewWorth returns the worth of units. pieces are the parsed blocks of the
-// conversation, need is the expected need of their names and lines. A nil p
-// is [DefaultPrior].
+// NewWorth returns the worth of units. pieces is the result of [facts.History]
+// for the messages and blocks that [Read] had, and need the result of
+// [facts.Estimate] for pieces. A nil p is [DefaultPrior].
 func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *Worth {
 	if p == nil {
 		p = DefaultPrior()

@@ -7,8 +7,9 @@ import (
 )
 
 // Text returns the text in place of a block: its kept units in order, and the
-// id at the end if a unit is missing or the units have a gap. Quoted text is escaped as by
-// [transcript.Quote].
+// text of [Mark] at the end if a unit is missing or the units have a gap.
+// units are all units of the block; kept has a value for each. Quoted text is
+// escaped as by [transcript.Quote].
 func Text(units []Unit, kept []bool, id transcript.BlockID) string {
 	var b strings.Builder
 	missing, gap := false, false
@@ -76,7 +77,8 @@ func (u *Unit) Quotation() string {
 	return s + "\n"
 }
 
-// Mark returns the mark with which an account names an incomplete block.
+// Mark returns the last line of the text of an incomplete block, such as
+// "[3f2a91bc]".
 func Mark(id transcript.BlockID) string { return "[" + id.Short() + "]" }
 
 // Role returns the role of the text in place of a block.

@@ -20,9 +20,9 @@ const (
 // A Conflict is a decision that a new one contradicts.
 type Conflict struct {
 	Decision string
-	List     List // [InheritedDecisions] or [TrackedDecisions]
-	Stem     string
-	Value    string // value of the stem in the decision
+	List     List   // [InheritedDecisions] or [TrackedDecisions]
+	Stem     string // common subject, such as "database"
+	Value    string // value of the stem in Decision, such as "sqlite"
 }
 
 // prefixes are the verbs that decisions begin with.
@@ -95,9 +95,15 @@ func (s *Contract) conflicts(decision string) []Conflict {
 	return conflicts
 }
 
-// AddDecision tracks a decision. If it contradicts inherited or tracked ones, as
-// "use-database-sqlite" does "use-database-postgres", r decides the outcome; for [Refuse] the
-// error is a [*ConflictError]. A decision that is already tracked adds no statement.
+// AddDecision tracks a decision. If it contradicts inherited or tracked ones, r decides the
+// outcome; for [Refuse] the error is a [*ConflictError]. A decision that is already tracked adds
+// no statement.
+//
+// Only decisions without spaces that begin with "use-", "pin-", "set-", "choose-", "prefer-" or
+// "select-" can contradict each other. The rest is a stem and a value: "use-database-sqlite" has
+// the value behind the last hyphen, "pin-python-3.12-slim" that from the version on, and
+// "set-log-level=debug" that behind = or a colon. Equal stems with different values contradict
+// each other, so use-cache-redis and use-cache-ttl do, too.
 func (s *Contract) AddDecision(decision string, r Resolution) ([]string, error) {
 	return s.edit(func(d *draft) { d.decide(decision, r) })
 }

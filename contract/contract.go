@@ -14,10 +14,11 @@
 //	remember a number called window-tokens with 81234
 //	remember a source called readme with "what it says"
 //
-// and the compositions, handlers and requirements of [Contract.Init], [Contract.Guard],
-// [Contract.Inherit] and [Contract.Verify]. All but remove run in the first release of the
-// language, which has 35 words; doc/spec/contract.md lists the constructs of each release. Each
-// list is declared once, before its first use, because a second declaration would empty it.
+// and statements of other forms for [Contract.Init], [Contract.Guard], [Contract.Inherit] and
+// [Contract.Verify]. Package limn explains the terms of the language. All but remove run in the
+// first release of the language, which has 35 words; doc/spec/contract.md lists the constructs of
+// each release. Each list is declared once, before its first use, because a second declaration
+// would empty it.
 //
 // A block is in at most one list. A pass removes a block that changes lists from the old list
 // before it adds it to the new one. A block that stays needs no statement.
@@ -32,8 +33,8 @@
 //
 // For invalid arguments they fail with typed errors and leave the Contract unchanged.
 //
-// A contract may hold foreign statements that change none of its lists and values. Replay
-// refuses those that do.
+// A foreign statement has a form that this package does not write. Replay skips it, or fails if
+// it changes a list or value of contracts.
 //
 // # Running
 //
@@ -168,8 +169,8 @@ func Legacy(decisions []Move, at time.Time) (string, error) {
 }
 
 // CheckLegacyID returns an error for an id that the original context pager or the language
-// refuses. Each word of an id must begin with "block-" or with a date and the t of a time, or
-// be one of the 35 words of the original.
+// refuses. Each word of an id, between spaces, must begin with "block-", begin with a date and a
+// t, such as "2026-05-17t03", or be one of the 35 words of the original.
 func CheckLegacyID(id string) error {
 	if err := checkID(id); err != nil {
 		return err

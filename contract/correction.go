@@ -76,8 +76,8 @@ func (s *Contract) Corrections() []Correction {
 }
 
 // AddCorrection adds the correction that [LookUpCorrection] returns for text, and marks the
-// blocks that record it. The contract has a standard correction by its name and any other by its
-// meaning, which are the words of the user. The blocks can no longer be evicted. If one of them is
+// blocks that record it. In the contract, a standard correction stands as its Name and any other
+// as its Meaning, which is the user's text. The blocks can no longer be evicted. If one of them is
 // evicted, the error is a [*PinError].
 func (s *Contract) AddCorrection(text string, blocks ...string) ([]string, error) {
 	for _, id := range blocks {

@@ -8,7 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// ErrClosed means that a contract is closed and nothing can be added to it.
+// ErrClosed means that a contract is closed and nothing can be added to it. All writing
+// methods fail with it.
 var ErrClosed = errors.New("the contract is closed")
 
 // ErrInitialized means that [Contract.Init] was called before.

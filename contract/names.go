@@ -2,10 +2,12 @@ package contract
 
 import "slices"
 
-// A List is the name of a list of texts in a contract.
+// A List is the name of a list of texts in a contract: one of the constants,
+// "overridden-decisions" (replaced by another decision in this session), "session-corrections"
+// (given by the user in this session) or "precommit-verified" (checks made before a commit).
 type List string
 
-// The lists of a session.
+// Lists of a session.
 const (
 	TrackedDecisions    List = "tracked-decisions"    // decided in this session
 	overriddenDecisions List = "overridden-decisions" // replaced by another decision in this session
@@ -38,9 +40,9 @@ type SourceState string
 
 // The states of sources.
 const (
-	Unscanned SourceState = "unscanned"
-	Scanned   SourceState = "scanned"
-	Verified  SourceState = "verified"
+	Unscanned SourceState = "unscanned" // not read
+	Scanned   SourceState = "scanned"   // read, but not checked
+	Verified  SourceState = "verified"  // read and checked
 )
 
 // A ClaimBasis is the basis of a session's claims.

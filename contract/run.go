@@ -58,7 +58,7 @@ func (e *RunError) Error() string {
 	return fmt.Sprintf("the contract does not hold in %v", e.Failures[0])
 }
 
-// RunOptions adjusts [Run].
+// RunOptions adjusts [Run]. Nil and the zero value are the defaults.
 type RunOptions struct {
 	// Packs are loaded in addition to the session pack.
 	Packs []*limn.Pack
@@ -73,8 +73,8 @@ type RunOptions struct {
 // only, and that foreign statements change no list or value of the contract.
 //
 // If the contract cannot be replayed, Run fails with a [*SyntaxError]. All other failures are
-// in the report. Unmet requirements and unconfirmed statements are failures here, although the
-// language itself does not treat them as errors.
+// in the report. Unmet requirements, and statements that mix "and" with "or" and so need a
+// confirmation, are failures here, although the language itself does not treat them as errors.
 func Run(lines iter.Seq[string], o *RunOptions) (*Report, error) {
 	all := slices.Collect(lines)
 	state, err := Replay(slices.Values(all))

@@ -42,7 +42,8 @@ var markers = [...]marker{
 }
 
 // FindSensitive returns the lines of a contract that contain words like "password" or "api
-// key", each with the first such word. It reads all lines, including comments, because people
+// key". The elements have two fields: Line, the number of the line, from 1, and Marker, the
+// first such word. It reads all lines, including comments, because people
 // who get the contract see them all. It finds words about secrets, not secrets.
 func FindSensitive(lines iter.Seq[string]) []sensitive {
 	var found []sensitive

@@ -16,7 +16,10 @@ import (
 // sources. The zero Contract is empty.
 //
 // Methods that write return the statements to append, without line ends, and
-// apply them to the Contract. After an error the Contract is unchanged.
+// apply them to the Contract. After an error the Contract is unchanged. They
+// fail with [ErrClosed] if the contract is closed, and with a [*TextError] for
+// a text that is empty, is "none", or has quotation marks, line breaks or
+// control characters; [Clean] makes most texts acceptable.
 type Contract struct {
 	declared [len(buckets)]bool
 	counts   [len(buckets)]int
@@ -39,7 +42,7 @@ func (e *SyntaxError) Error() string {
 }
 
 // Replay returns the state after the statements of a contract. It skips blank
-// lines, comments, and statements that change nothing in a Contract. All
+// lines, comments, and foreign statements that change nothing in a Contract. All
 // others must have a form that this package writes and be valid in their
 // place: a list is declared once, before its use; an added block is in no
 // other list; a removed item is in its list; and nothing changes after the
@@ -79,7 +82,7 @@ func (s *Contract) Bucket(block string) (Bucket, bool) {
 	return b, ok
 }
 
-// Blocks returns the blocks of a list, in the order of their ids.
+// Blocks returns the blocks of a list, sorted by their bytes.
 func (s *Contract) Blocks(b Bucket) []string {
 	var ids []string
 	for id, in := range s.blocks {
@@ -108,11 +111,11 @@ func (s *Contract) Clone() *Contract {
 
 // Pass returns the statements of a pass at a time: declarations of undeclared lists, then the
 // moves of blocks in the order of the decisions, then the marker. A block that is already in
-// its list needs no statement. In a contract with guards, the number of blocks precedes the
-// marker.
+// its list needs no statement. In a contract with guards, which compare the number of blocks
+// with the sizes of the lists, a statement with that number precedes the marker.
 //
-// It fails with an [*IDError] for a decision that cannot be written, with a [*PinError] for one
-// that evicts a pinned block, and with [ErrClosed] for a closed contract.
+// It fails with an [*IDError] for a decision that cannot be written, and with a [*PinError] for
+// one that evicts a pinned block.
 func (s *Contract) Pass(decisions []Move, at time.Time) ([]string, error) {
 	if err := s.checkPass(decisions); err != nil {
 		return nil, err

@@ -98,9 +98,6 @@ func bindNumber(name string, n int) string {
 }
 
 // AddQuestion adds an open question, unless it is open already in this or an earlier session.
-// This and the following methods fail with a [*TextError] for a text that is empty, is "none",
-// or has quotation marks, line breaks or control characters; [Clean] makes most texts
-// acceptable.
 func (s *Contract) AddQuestion(question string) ([]string, error) {
 	return s.edit(func(d *draft) { d.question(question) })
 }
@@ -192,9 +189,10 @@ func (d *draft) remember(what, name, text string) {
 	}
 }
 
-// Verify adds a verified claim. If source is not empty, the source with that name must contain
-// the words of the claim in the same case, and the statement is one of the session pack. If the
-// source does not exist or lacks the words, the error is a [*TextError].
+// Verify adds claim, a text, to the verified claims. If source is not empty, it is the name of a
+// source that [Contract.AddSource] added. The text of that source must contain claim in the same
+// case; otherwise the error is a [*TextError]. The statement is then one of the pack "session" of
+// [limn.BuiltinPack]. [Contract.AddClaim] is not needed before.
 func (s *Contract) Verify(claim, source string) ([]string, error) {
 	return s.edit(func(d *draft) {
 		d.check("claim", claim)
@@ -221,8 +219,7 @@ func (d *draft) cite(claim, source string) {
 	}
 }
 
-// VerifyCommit adds a check that was made before a commit, for example of the list of its
-// files.
+// VerifyCommit records that what was checked before a commit, such as "the list of its files".
 func (s *Contract) VerifyCommit(what string) ([]string, error) {
 	return s.edit(func(d *draft) { d.add(precommitVerified, "check", what) })
 }
@@ -267,7 +264,7 @@ func (s *Contract) Pinned(block string) bool {
 	return s.session.list(PinnedBlocks).has(block) || s.session.list(CorrectionBlocks).has(block)
 }
 
-// Budget records the tokens of the window and their limit. Every pass calls it. If tokens
+// Budget records the tokens of the window and their limit; call it after each pass. If tokens
 // exceeds limit, it fails with a [*BudgetError].
 func (s *Contract) Budget(tokens, limit token.Count) ([]string, error) {
 	if tokens < 0 || tokens > limit {

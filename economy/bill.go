@@ -61,15 +61,14 @@ func (c Cause) By() string {
 // A Break is a call that read over 1,024 tokens less from the cache than the call whose prompt it
 // continues had left there, and did not read its whole prompt. Of these tokens, at most Lost were in
 // the prompt again, and at least Gone were not: providers do not report how much of the prompt is
-// new, so new text counts as lost. The call whose prompt it continues need not be the previous one:
-// see [Invoice.After]. Idle is the time since that call began, or since it ended if its beginning is
-// not recorded.
+// new, so new text counts as lost. The call whose prompt it continues, [Invoice.After], need not be
+// the previous one.
 type Break struct {
 	Call  int           `json:"call"`        // index of the call, from 0
 	Cause Cause         `json:"cause"`       // why the call read less
 	By    string        `json:"by"`          // author of the cause: client, carrel, time or unknown
 	At    time.Time     `json:"at,omitzero"` // when the call began, if that is recorded
-	Idle  time.Duration `json:"idle"`        // since the call before began, in nanoseconds; 0 if that is not recorded
+	Idle  time.Duration `json:"idle"`        // nanoseconds since call After began, or ended if its beginning is not recorded; 0 if unknown
 	Model string        `json:"model"`       // model of the call
 	Lost  token.Count   `json:"lost"`        // upper limit of the cached tokens that were in the prompt again but not read from the cache
 	Gone  token.Count   `json:"gone"`        // lower limit of the cached tokens that were not in the prompt again
@@ -96,7 +95,7 @@ const slack token.Count = 1024
 
 // Bill returns the cost of calls by part, and the cache misses with their
 // causes as far as they are recorded. Calls must be in the order of their
-// begin times.
+// begin times; one without such a time stands where it was recorded.
 func (t *Table) Bill(calls []Invoice) *Bill {
 	b := &Bill{Calls: len(calls), Missing: []string{}, Breaks: []Break{}, Days: []DaySum{}}
 	missing, days := make(map[string]bool), make(map[int64]*DaySum)

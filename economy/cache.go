@@ -24,7 +24,7 @@ type Submission struct {
 	At    time.Time
 	Model string       // models do not share caches
 	Links []Link       // in the order of the prompt: tools, system, messages
-	Marks []Breakpoint // by rising After, those for the long lifetime first; none if the provider sets them itself
+	Marks []Breakpoint // by rising After, all for the long lifetime before the others; none if the provider sets them itself
 }
 
 // A Cache is a model of the cache that a provider has for one account. It follows the
@@ -51,9 +51,9 @@ type entry struct {
 func NewCache(r Rules) *Cache { return &Cache{rules: r, entries: make(map[digest.Digest]entry)} }
 
 // Send caches a prompt, and returns how many of its tokens are read, written and neither.
-// Prompts must be sent in the order of their times. The parts sum to the tokens of the links;
-// the output is 0. Breakpoints beyond the number that the rules allow, and those without a
-// link before them, are ignored.
+// Prompts must be sent in the order of their times; Send does not keep them. The parts sum to
+// the tokens of the links; the output is 0. Breakpoints beyond the number that the rules
+// allow, and those without a link before them, are ignored.
 func (c *Cache) Send(p *Submission) Spend {
 	prefixes := chain(p)
 	marks := c.marks(p)

@@ -18,6 +18,9 @@
 // For example:
 //
 //	tariff, known := economy.Published().Find("claude-sonnet-4-5")
+//	if !known {
+//		return
+//	}
 //	cache := economy.NewCache(tariff.Rules)
 //	spend := cache.Send(&submission) // tokens read, written and neither
 //

@@ -5,13 +5,14 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Assumptions are the assumptions of [Table.Managed] about the windows that Carrel makes.
+// Assumptions are the assumptions of [Table.Managed] about the windows that Carrel makes. There are
+// no defaults: Window, Full and Target must be set.
 type Assumptions struct {
 	Window  token.Count // of the model
 	Full    ratio.Ratio // share of Window above which a prompt is made smaller
 	Target  ratio.Ratio // share of Window after a cut; a prompt that has left the cache is cut, too, if it is above this share
 	Lookups int         // additional calls after each cut, in which the model looks up removed text
-	Stays   ratio.Ratio // share of the removed tokens of an [Estimated] that would be sent after all
+	Stays   ratio.Ratio // share of the tokens missing from Estimated.Prompt that would be sent after all
 }
 
 // An Estimated is the estimate of the prompt that Carrel would have made, recorded when the

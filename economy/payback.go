@@ -26,10 +26,10 @@ const Never = math.MaxInt
 //
 //	T/R · (w−r)/r
 //
-// calls, rounded up. If the cache is cold, everything is written again in any case and the edit
-// costs nothing: the result is 0. It is 0 also if nothing is behind the edit, or if writing costs
-// no more than reading. For an edit that removes nothing, or if reading is free, the result is
-// [Never].
+// calls, rounded up. The result is [Never] if the edit removes nothing. Otherwise it is 0 if the
+// edit costs nothing: the cache is cold, so that everything is written again in any case, nothing
+// is behind the edit, or writing costs no more than reading. Otherwise it is [Never] if reading is
+// free.
 func (r *Rules) Payback(e Edit) int {
 	if e.Removed <= 0 {
 		return Never
@@ -47,8 +47,8 @@ func (r *Rules) Payback(e Edit) int {
 }
 
 // Saved returns the saving of an edit over the given number of calls,
-// including the call that makes it, in tokens of input. It is negative if the
-// edit costs more than it saves.
+// including the call that makes it, in tokens at the price of uncached input.
+// It is negative if the edit costs more than it saves.
 func (r *Rules) Saved(e Edit, calls int) token.Count {
 	w, read := r.write(e.Long), r.Read
 	n := ratio.Ratio(int64(read) * int64(calls))

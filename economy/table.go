@@ -73,11 +73,11 @@ func (r *Rules) write(long bool) ratio.Ratio {
 // for concurrent use.
 type Table struct{ rows []Tariff }
 
-// Find returns a copy of the first row that matches a model, by the name of its provider or a
-// gateway, as [token.ForModel] accepts it. Versions that gateways add to the names of Claude, such
+// Find returns a copy of the first row that matches a model. model is a name that the provider or a
+// gateway uses, as for [token.ForModel]. Versions that gateways add to the names of Claude, such
 // as -v1:0, do not count. A row matches a model with its name, alone or followed
 // by -latest or a date, or, if the row ends with a star, a model whose name begins so. Points count
-// as hyphens. The result is false if no row matches.
+// as hyphens. The result is nil and false if no row matches.
 func (t *Table) Find(model string) (*Tariff, bool) {
 	name := plain(model)
 	for i := range t.rows {

@@ -58,6 +58,6 @@
 //
 // All functions take one pass over the bytes and depend only on their
 // arguments: equal conversations give equal facts and graphs, in equal order.
-// No function calls a model or reads a clock. Lengths are in runes. Functions may be called
-// concurrently.
+// No function calls a model or reads a clock. The bounds of the texts of facts are in runes,
+// offsets in bytes. Functions may be called concurrently.
 package facts

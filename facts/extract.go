@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Options adjusts [Extract]. The zero value is the default.
+// Options adjusts [Extract] and [NewGraph]. Nil and the zero value are the default.
 type Options struct {
 	// Tools describes tools: which edit, read, plan and run commands. The
 	// default is the built-in table.
@@ -40,9 +40,9 @@ type Options struct {
 // are all those of the session.
 //
 // It returns the facts of the blocks from opts.First on, and older facts that
-// these blocks changed: a resolved error, an answered question. So a later
-// call with the same First returns the same facts, perhaps in newer states,
-// and more.
+// these blocks changed: a resolved error, an answered question. If it is
+// called again with the same First after the session has grown, it returns the
+// same facts, perhaps in newer states, and new ones.
 //
 // Extract takes one pass and depends only on its arguments. Decisions,
 // questions and progress are recognized by English words; changes, commands,

@@ -34,7 +34,7 @@ const (
 	statusMoved    FactStatus = "moved"    // change
 
 	StatusOK      FactStatus = "ok"      // command
-	StatusFailed  FactStatus = "failed"  // command, and a read; one that did not fail has no status
+	StatusFailed  FactStatus = "failed"  // command, read; a read that did not fail has no status
 	statusUnknown FactStatus = "unknown" // command
 
 	StatusOpen     FactStatus = "open"     // error, question

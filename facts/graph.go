@@ -45,7 +45,8 @@ const (
 )
 
 // An Act is the way in which a call uses a thing. It is stored as its text:
-// read, write, run, fail, resolve, state or name.
+// read, write, run, fail, resolve (an error, by a later success), state (an
+// entry of a task list) or name (an identifier in its arguments).
 type Act string
 
 // The acts.

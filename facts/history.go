@@ -75,7 +75,8 @@ type HistoryOptions struct {
 	Scan func(message, part int, text string) *Scan
 
 	// Person reports whether a person wrote the user message in a block, and
-	// not a program. The default is true for all.
+	// not a program: the first and the newest message of a person get weights of
+	// their own. The default is true for all.
 	Person func(block int) bool
 }
 

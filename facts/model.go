@@ -14,8 +14,8 @@ import (
 // function. Weights are integers in thousandths of a unit of log odds, so
 // that all processors compute the same.
 //
-// The worth of a name or a line is its chance as a share of the total chance
-// of all names, or of all lines.
+// The worth of a name is about 1<<40 times its share of the total chance of all
+// names; the worths of all lines together are Copy thousandths of 1<<40.
 type Model struct {
 	Names, Lines Card
 

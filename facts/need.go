@@ -18,8 +18,7 @@ type NameNeed struct {
 // A LineNeed is a line of a conversation.
 type LineNeed struct {
 	// Copy is a number that lines share if a copy of them would have the same text. Numbers begin
-	// with 1 and follow the order of first occurrences. Copy is 0 for a line that is too short to be
-	// copied.
+	// with 1 and follow the order of first occurrences. Copy is 0 for a line whose Key is 0.
 	Copy int32
 
 	Chance   Chance // of being copied
@@ -30,10 +29,10 @@ type LineNeed struct {
 // A Chance is a probability in billionths.
 type Chance int64
 
-// Estimate returns the chances that the agent's next calls need the names and
-// lines of pieces. A nil m is [DefaultModel]. It is linear in the number of
-// marks, lines and words, computes in integers, and depends only on its
-// arguments.
+// Estimate returns the chances that calls of the agent's next 20 replies with
+// calls need the names and lines of pieces. A nil m is [DefaultModel]. It is
+// linear in the number of marks, lines and words, computes in integers, and
+// depends only on its arguments.
 func Estimate(pieces []Piece, m *Model) *Need {
 	if m == nil {
 		m = DefaultModel()

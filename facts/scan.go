@@ -31,12 +31,13 @@ type Line struct {
 	// without the line number of an editor or a tool.
 	From, To int32
 
-	// First and End are the range of its marks.
+	// Scan.Marks[First:End] are its marks.
 	First, End int32
 
 	// Key is equal for lines that differ only in blanks, line numbers and the
-	// location that a search prints. It is 0 for a line that is not copied as
-	// a whole: less than 20 bytes or two words, or more than 400 bytes.
+	// location that a search prints. It is 0 for a line with less than 20
+	// bytes, less than two words or more than 400 bytes: agents do not copy
+	// such a line as a whole.
 	Key uint64
 
 	words, wordsEnd int32 // the range of its words in Scan.words

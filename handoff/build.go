@@ -6,7 +6,7 @@ import "slices"
 // list nil: the packet then says "unknown" or "none".
 type Input struct {
 	For       string // the agent that continues the session; any agent if empty
-	By        string
+	By        string // the agent that hands over the session
 	Date      string // such as 2026-01-05
 	Session   string
 	Filename  string // optional

@@ -1,4 +1,5 @@
-// Package handoff is the packet that carries a session to another agent.
+// Package handoff makes, reads and checks packets: documents that carry a
+// session to another agent.
 //
 // A summary says what happened. A packet says what the next agent needs in
 // order to continue, and how certain each entry is. Separate sections or states
@@ -9,6 +10,13 @@
 //
 //	p, err := handoff.Parse("packet.md", data)
 //	findings := handoff.Check(p, nil) // broken rules of honesty
+//
+// A packet of a session is made from its [History]:
+//
+//	in := history.Input()
+//	p := handoff.Build(in)
+//	findings := handoff.Check(p, history.Evidence(in))
+//	text := p.Markdown() // for the file handoff.Filename(p, "", "")
 //
 // # Forms
 //

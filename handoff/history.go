@@ -21,17 +21,18 @@ type History struct {
 	Blocks   []transcript.Block
 	Texts    []string // text of each block
 	Known    []Known
-	Facts    []facts.Fact // facts of the blocks from First on
-	Contract *contract.Contract
+	Facts    []facts.Fact       // facts of the blocks from First on
+	Contract *contract.Contract // must be set; new(contract.Contract) if there is none
 
-	// Derived from Facts: the goal of the session, its present state and its next action.
+	// The goal of the session, its present state and its next action. The caller derives them
+	// from Facts, for example with package extractive. They are not used if Facts is empty.
 	Goal, State, Next string
 
 	Base  *Packet // packet with which the session began, or nil
 	First int     // index of the first block after Base
 
-	Preview func(block int) string // returns a description of a block in one line
-	OneOff  func(line string) bool // reports whether a command line only inspects something
+	Preview func(block int) string // must be set; returns a description of a block in one line
+	OneOff  func(line string) bool // must be set; reports whether a command line only inspects: pager.OneOff
 }
 
 // Known has the properties of a block that its text does not tell.

@@ -1,9 +1,9 @@
 package handoff
 
-// A Packet carries a session to another agent. It is valid if every text has a
-// character other than white space, and if every field with a fixed list of
-// words, such as a state, has one of these words; see [Packet.Validate]. A
-// required list that is nil counts as empty.
+// A Packet carries a session to another agent. It is valid if every text that is
+// not optional has a character other than white space, and if Intent.Primary and
+// each Source.State and Deliverable.Status has one of its words; see
+// [Packet.Validate]. A required list that is nil counts as empty.
 type Packet struct {
 	Filename   string `json:"filename,omitempty"` // optional
 	CreatedFor string `json:"created_for"`
@@ -53,15 +53,15 @@ func (p *Packet) Published() (published *Packet, leftOut []string) {
 const unknownVerb = "unknown"
 
 // An Aim is the active intent of the session. The optional lists are nil if the
-// packet does not state them.
+// packet does not state them. All texts but Primary are free.
 type Aim struct {
-	Primary   string   `json:"primary_intent"` // a verb of the prompt compiler, or "unknown"
+	Primary   string   `json:"primary_intent"` // an intent.Verb, or "unknown"
 	Target    string   `json:"target_or_artifact"`
-	Status    string   `json:"status"`
-	Basis     string   `json:"basis"` // source of the verb, such as a message
+	Status    string   `json:"status"` // such as "asked"
+	Basis     string   `json:"basis"`  // source of the verb, such as a message
 	Secondary string   `json:"secondary_intent,omitempty"`
 	Slots     []string `json:"unresolved_slots,omitzero"` // required details that the user did not give
-	Flags     []string `json:"flags,omitzero"`            // contradictions, as the prompt compiler names them
+	Flags     []string `json:"flags,omitzero"`            // contradictions: names of the amber flags of package intent
 }
 
 // A Scrutiny says how closely a source was read.
@@ -125,9 +125,9 @@ type Status string
 
 // The statuses.
 const (
-	Delivered    Status = "delivered"
-	Draft        Status = "draft"
-	Intermediate Status = "intermediate"
+	Delivered    Status = "delivered"    // complete, such as a committed file
+	Draft        Status = "draft"        // not yet delivered
+	Intermediate Status = "intermediate" // made on the way, such as a temporary file
 )
 
 // A Deliverable is a file that the session produced.

@@ -1,10 +1,20 @@
 package handoff
 
-// An HonestyRule is one of the eight rules of honesty. It is stored as its text.
+// An HonestyRule is one of the eight rules of honesty, which are those of
+// prosecode-handoff-packet. It is stored as its text. Besides the constants
+// there are
+//
+//   - "no-hidden-reasoning": the hidden reasoning of a model is not handed on
+//   - "no-promised-access": the packet does not promise access that the next
+//     agent may not have; a boundary names everything that was unavailable
+//   - "state-stays": the packet keeps the certainty of each entry; it lists all
+//     recorded sources, decisions, inferred claims, artifacts and blocks out of
+//     the window, and does not call an inferred claim verified
+//   - "doubt-up-front": doubts are not hidden in the notes at the end; open
+//     questions are in their section, and boundaries name forbidden claims
 type HonestyRule string
 
-// The rules, in the order in which [Check] applies them. They are those of
-// prosecode-handoff-packet.
+// Rules that callers name. [Rules] has the order in which [Check] applies all.
 const (
 	// RuleRead: a source that was only linked was not read. The packet does not
 	// give a source a stronger state than the evidence supports.
@@ -14,22 +24,14 @@ const (
 	RuleDecided HonestyRule = "assumed-is-not-decided"
 	// RuleDone: open work is not completed work. Completed work has evidence,
 	// remaining work is listed, and a draft does not count as delivered.
-	RuleDone HonestyRule = "open-is-not-done"
-	// ruleReasoning: the hidden reasoning of a model is not handed on.
+	RuleDone      HonestyRule = "open-is-not-done"
 	ruleReasoning HonestyRule = "no-hidden-reasoning"
-	// ruleAccess: the packet does not promise access that the next agent may not
-	// have. A boundary names everything that was unavailable.
-	ruleAccess HonestyRule = "no-promised-access"
+	ruleAccess    HonestyRule = "no-promised-access"
 	// RuleCorrections: no correction by the user is left out, reworded or
 	// made up.
 	RuleCorrections HonestyRule = "corrections-stay"
-	// ruleState: the packet keeps the certainty of each entry. It lists all
-	// recorded sources, decisions, inferred claims, artifacts and blocks out of
-	// the window, and does not call an inferred claim verified.
-	ruleState HonestyRule = "state-stays"
-	// ruleDoubt: doubts are not hidden in the notes at the end. Open questions
-	// are in their section, and boundaries name the claims that must not be made.
-	ruleDoubt HonestyRule = "doubt-up-front"
+	ruleState       HonestyRule = "state-stays"
+	ruleDoubt       HonestyRule = "doubt-up-front"
 )
 
 // Rules returns the eight rules.
@@ -63,7 +65,9 @@ func (f Finding) String() string {
 }
 
 // Evidence has everything that is recorded of a session: a text that is not in
-// it counts as not recorded. Texts are compared without regard to case, white
+// it counts as not recorded. [History.Evidence] makes it; evidence that a caller
+// makes lacks the visible texts of the session, so that reasoning which occurs in
+// them counts as hidden. Texts are compared without regard to case, white
 // space and closing punctuation.
 type Evidence struct {
 	Sources     []Source // with the strongest state of each

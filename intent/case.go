@@ -20,11 +20,11 @@ type Case struct {
 // A Report counts how many of some cases were compiled as expected.
 type Report struct {
 	Cases     int
-	Verbs     int  // cases with the right verb, or that rightly pass through
-	Slots     Hits // over all cases
-	Values    int  // filled slots for which the case has values
-	Exact     int  // of Values, those with exactly the expected values
-	Overlap   float64
+	Verbs     int     // cases with the right verb, or that rightly pass through
+	Slots     Hits    // over all cases
+	Values    int     // filled slots for which the case has values
+	Exact     int     // of Values, those with exactly the expected values
+	Overlap   float64 // sum of the overlaps of Values; see [Report.OverlapShare]
 	Gaps      Hits
 	Flags     Hits
 	Secondary Hits

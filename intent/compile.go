@@ -16,7 +16,8 @@ const defaultLimit = 16 << 10
 // Options say how a prompt is compiled. The zero value and nil are the defaults.
 type Options struct {
 	// Limit is how many bytes of a prompt are read, half from the beginning and half from the
-	// end: the middle of a long prompt is nearly always pasted text. 0 means 16 KiB.
+	// end: the middle of a long prompt is nearly always pasted text. 0 or less
+	// means 16 KiB.
 	Limit int
 }
 

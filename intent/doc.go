@@ -28,8 +28,8 @@
 // at most. The object may change the verb: "write a plan" is plan, "repair my letter" is
 // transform, and "how do I make it stop failing" is fix. Markers, such as "for", "without" and
 // "as a", divide the rest of the clause into slots. Text after a heading, or after a colon and a
-// line break, is attached to the prompt and not part of it. A style is a constraint of transform,
-// which has no style slot. If no rule finds the object of a request, and the request names
+// line break, is attached to the prompt and not part of it. Transform has no slot style, so a style
+// goes into its slot constraints. If no rule finds the object of a request, and the request names
 // something, all its words are the object.
 //
 // The first request is the main one, and others are secondary. A prompt without a request gets

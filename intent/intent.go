@@ -27,7 +27,10 @@ type Phrase struct {
 	End   int
 }
 
-// A Flag is the name of a rule with the words of the prompt that it matches.
+// A Flag is the name of a rule with the words of the prompt that it matches. The amber flags are
+// BREVITY_DEPTH_TENSION, TONE_TENSION, AUDIENCE_TENSION, SIMPLICITY_DEPTH_TENSION, EFFORT_TENSION,
+// STYLE_TENSION, SCOPE_TENSION and LANGUAGE_TENSION, the human ones UNCERTAIN_USER,
+// OVERWHELMED_USER, EXPERT_USER, DELEGATING_USER, HIGH_STAKES_USER and IMPERFECT_TEXT.
 type Flag struct {
 	Name  string   `json:"name"`
 	Words []Phrase `json:"words"`
@@ -63,8 +66,8 @@ const (
 	formStatement   Phrasing = "statement" // a fact or a wish
 )
 
-// A PassReason says why a prompt passes through. It is stored as its text: greeting,
-// continuation, machine or nothing.
+// A PassReason says why a prompt passes through. It is stored as its text: greeting (small talk),
+// continuation (such as "go on"), machine (a program wrote it) or nothing (it has no word).
 type PassReason string
 
 // The reasons for which a prompt passes through.

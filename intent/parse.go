@@ -32,8 +32,9 @@ func Read(text string, opts *Options) *Intent {
 	return Compile(text, opts)
 }
 
-// Parse reads an intent as [Intent.MarshalJSON] writes it, or a packet with plain strings for
-// values and flags. All fields but schema and verb are optional; an unknown field is an error.
+// Parse reads an intent as [Intent.MarshalJSON] writes it, which json.Unmarshal does not, or in the
+// form of [Published], with plain strings for values and flags. All fields but schema and verb are
+// optional; an unknown field is an error.
 //
 // Parse also reads keywords: a list of strings, or an object without schema that has such a list
 // in "intent_ir"; its other fields are ignored. The error is a [*ParseError].

@@ -8,10 +8,10 @@ type Verb string
 
 // The seven verbs.
 const (
-	Explain   Verb = "explain"   // make something new
-	Create    Verb = "create"    // give something at hand another form
-	Transform Verb = "transform" // examine something at hand
-	Analyze   Verb = "analyze"   // find out how something is
+	Explain   Verb = "explain"   // say how something is
+	Create    Verb = "create"    // make something new
+	Transform Verb = "transform" // give something at hand another form
+	Analyze   Verb = "analyze"   // examine something at hand
 	Decide    Verb = "decide"    // choose, or help to choose
 	Plan      Verb = "plan"      // list the steps to a goal
 	Fix       Verb = "fix"       // repair something that does not work

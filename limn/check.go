@@ -26,8 +26,8 @@ const (
 	findingAmber         FindingKind = "amber"         // a condition mixes "and" with "or"; a run asks for confirmation
 )
 
-// Warns reports whether a finding is a warning: the program may be as
-// intended.
+// Warns reports whether a finding is a warning, which the kinds "contradiction"
+// and "amber" are: the program may be as intended.
 func (k FindingKind) Warns() bool { return k == findingContradiction || k == findingAmber }
 
 // Check returns the findings about a program in the order of its lines:

@@ -7,8 +7,10 @@ import (
 	"slices"
 )
 
-// FromJSON converts a decoded JSON value. Fields of objects are ordered by
-// name. It fails for null, true, false and nested lists.
+// FromJSON converts a decoded JSON value: a string, a float64, a json.Number, an
+// int, an int64, a []any or a map[string]any. Fields of objects are ordered by
+// name, and a string is never a date. It fails for null, true, false and nested
+// lists.
 func FromJSON(v any) (Value, error) {
 	switch v := v.(type) {
 	case string:

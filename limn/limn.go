@@ -20,11 +20,17 @@
 //	add "block-0x04" to paged-blocks
 //	require paged-blocks includes "block-0x04" because "it was resolved"
 //
+// A composition is a statement with a name, and perhaps a parameter, that "remember how
+// to" defines. A predicate is a condition with a name, which "define" gives it. A
+// condition that mixes "and" with "or" is amber: its statement runs only if
+// Options.Confirm permits it.
+//
 // # Running
 //
 // A [Machine] holds names with their values and executes one statement after
-// the other; each gives a [Result] with a [Status]. An operation is checked
-// completely before it changes anything. Statements of the form "when …" are
+// the other; each gives a [Result] with a [Status]. A statement is one or more
+// operations. Each is checked completely before it changes anything, but what
+// earlier ones changed stays if a later one fails. Statements of the form "when …" are
 // handlers: [Machine.Listen] runs them on updates of live values, which the
 // caller supplies.
 //

@@ -33,9 +33,10 @@ func (m *Machine) Listens() bool { return len(m.handlers) > 0 && !m.blocked }
 // The metadata of the first result, [StatusListening], has the names that are
 // "watching"; that of the last, [StatusShutdown], a "reason": "no_adapters",
 // "adapter_complete" or "finish". A result of a firing has a "trigger" with
-// its "source" ("initial", "adapter_update", "cascade" or "decay_tick"), the
-// "handler_index", the "values_changed", the "new_values", and the index of
-// the "statement" in the body, from 0.
+// its "source" ("initial", "adapter_update", "cascade" or, for numbers that a
+// tick of a timer made weaker, "decay_tick"), the "handler_index", the names
+// of the "values_changed" and their "new_values". Beside the trigger is the
+// index of the "statement" in the body, from 0.
 func (m *Machine) Listen(updates iter.Seq[LiveValue]) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		if !m.Listens() {

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Options adjusts [Parse] and a [Machine]. A nil *Options is the language
-// without packs.
+// Options adjusts [Parse] and a [Machine], which must get the same packs. A
+// nil *Options is the language without packs.
 type Options struct {
 	// Packs are the loaded packs.
 	Packs []*Pack
@@ -22,6 +22,14 @@ type Options struct {
 }
 
 // A Result is the outcome of a statement, or an event of a listening machine.
+//
+// Metadata is nil, or has texts, numbers, lists and maps that encoding/json
+// can write. For [StatusNotMet] and [StatusViolated] it has the "verb", the
+// "condition" and, if known, the "actual" value, and for a rule about items
+// the "iteration", "binding", "collection" and "element_index". For
+// [StatusPackFailure] it has the "verb", its "pack", the "failure_type", the
+// arguments by the names of the slots, and figures of the execution. For
+// events see [Machine.Listen].
 type Result struct {
 	Status   Status
 	Line     *Line          // nil for events without a line
@@ -29,7 +37,7 @@ type Result struct {
 	Message  string         // reason of a failure or question to confirm; for people
 	Err      *Error         // set for statuses that are errors
 	Executed bool           // the statement ran
-	Metadata map[string]any // figures of failed rules, failed pack verbs and firings, or nil
+	Metadata map[string]any // see above
 }
 
 // A LiveValue is an update of a live name.
@@ -90,8 +98,10 @@ func NewMachine(opts *Options) *Machine {
 	return m
 }
 
-// Run executes the statements of a program and yields a result for each.
-// Warnings about contradictory requirements and prohibitions come first.
+// Run yields a result for each line of a program, whose statement it executes
+// when the iteration reaches it. A handler is registered, with
+// [StatusSuccess]; a line with an error gives [StatusParseError]. Warnings
+// about contradictory requirements and prohibitions come first.
 func (m *Machine) Run(p *Program) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		if w := warnings(p); len(w) > 0 && !yield(Result{Status: StatusSuccess, Output: w}) {
@@ -120,8 +130,8 @@ func (m *Machine) value(name string) (Value, bool) {
 	return m.current(s), true
 }
 
-// Exec executes the statement of a line. A failing statement may have taken
-// effect in part.
+// Exec executes the statement of a line. If an operation of it fails, what
+// earlier ones changed stays.
 func (m *Machine) Exec(l *Line) Result {
 	r := m.execLine(l)
 	r.Line = l

@@ -25,16 +25,19 @@ var packFields = [...]string{
 	"interval_ms", "max_ticks", "path", "poll_interval_ms", "max_events",
 }
 
-// LoadPack parses a pack in JSON. Unknown fields, values of a wrong type and
-// verbs that cannot run are errors that wrap [ErrPack] and name the field.
+// LoadPack parses a pack in JSON; see the example. Unknown fields, values of a
+// wrong type and verbs that cannot run are errors that wrap [ErrPack] and name
+// the field.
 //
-// The executions of verbs, with their parameters, are set_value,
-// append_to_list and set_field (exactly one of target_name and target_slot,
-// exactly one of source_slot and literal_value; set_field also with
-// field_name), substring_check, compare_values, numeric_extract_compare,
-// range_check and conformance_check. The comparing ones fail on every
-// difference, whatever on_mismatch says, after they have written their
-// result.
+// The fields are name, version, type (a [PackType]), vocabulary, verbs,
+// declarations, sequence for "test", interval_ms and max_ticks for "timer", path
+// and max_events for "file-watcher"; all but path may be missing. The executions
+// of verbs that write are set_value, append_to_list and set_field (exactly one of
+// target_name and target_slot, exactly one of source_slot and literal_value;
+// set_field also with field_name). Those that compare are substring_check,
+// compare_values, numeric_extract_compare, range_check and conformance_check;
+// packs/session.json and packs/research.json have examples. They fail on every
+// difference, also if on_mismatch is "flag", after they have written their result.
 func LoadPack(data []byte) (*Pack, error) {
 	v, err := decodePack(data)
 	if err != nil {

@@ -51,8 +51,8 @@ func (r *Release) Words() []string {
 //
 // Check judges constructs, not only words: "unless" is old, but not after
 // "require". A word that only a newer release reserves is a valid name. The
-// one reverse case is "combine", which only the newest releases accept as
-// text without quotes.
+// one reverse case is "combine", which is a verb in releases with fewer than 60
+// words and a text without quotes in later ones.
 func (r *Release) Check(p *Program) []*Error {
 	a := &audit{release: r}
 	for _, l := range p.Lines {

@@ -27,8 +27,9 @@ const (
 var errValue = errors.New("not a value of the language")
 
 // A Value is a number, a text, a date, a record of those, or a list of one
-// kind. Values are immutable for their holders: the machine changes only its
-// own copies. The zero Value is no value.
+// kind. A Value never changes; the machine changes only its own copies. A
+// program can display it with String and compare it with Equal. The zero Value
+// is no value.
 type Value struct {
 	// v is an int64, a *big.Int beyond those, a float64, a string, a day, a
 	// *record or a *list. Only a list may be changed.

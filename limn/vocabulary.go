@@ -18,8 +18,8 @@ const (
 )
 
 // Reserved reports whether the language reserves a lower-case word, so that
-// it cannot be a name. The former word "combine" is reserved; words of packs
-// are not.
+// it cannot be a name. The former verb "combine" is reserved, although it can
+// be a text without quotes; words of packs are not.
 func Reserved(word string) bool { return keywords.Get()[word] != kwNone }
 
 // A keyword is a word of the language, given by its index in vocabulary.

@@ -23,8 +23,8 @@ type Outcome struct {
 	// Text is one line of at most 200 bytes, made of pieces of the result. It may be empty.
 	Text string
 
-	// Lines are the numbers of the lines of the result that Text has pieces of, ascending from
-	// 0. It is nil if the output is inside JSON.
+	// Lines has the indexes of the lines of the result that Text has pieces of, in ascending
+	// order; the first line has the index 0. It is nil if the output is inside JSON.
 	Lines []int
 
 	Refused bool // the call was not carried out

@@ -25,8 +25,8 @@ type Program struct {
 	// successful run, unless there is also a line that Fail matches.
 	Pass, Fail string
 
-	// Items match lines about single failures, most informative first. They decide if no line
-	// of Pass is there and the status is not known to be 0.
+	// Items match lines about single failures, most informative first. If there is such a line,
+	// no line that Pass matches and no known status 0, the run failed.
 	Items []string
 
 	// Note matches further informative lines, such as one with counts.
@@ -40,7 +40,8 @@ type Program struct {
 	Quiet bool
 
 	// Alone says that its lines decide only if the command line names it, because other
-	// programs print similar lines.
+	// programs print similar lines. Lines of other programs decide also if the result is marked
+	// as failed, or if the command line has a program that Runs others or is not in the table.
 	Alone bool
 
 	// Runs says that it runs other programs, whose lines decide, too.

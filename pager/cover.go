@@ -13,7 +13,7 @@ import (
 // in place of the whole block.
 type Passage struct {
 	Bytes int     // size with its separator
-	Names []int32 // indexes of its identifiers
+	Names []int32 // indexes of its identifiers in CoverRequest.Names
 	Copy  int32   // equal for lines with the same text, from 1 on; 0 for none
 	Worth int64   // worth of the line, counted once for each Copy
 	Line  int32   // index of the line that contains it; its own index for a line
@@ -25,12 +25,14 @@ type Reading struct {
 	Passages []Passage // in text order; a part stands behind its line
 }
 
-// A CoverRequest has all inputs of a plan of lines.
+// A CoverRequest has all inputs of a plan of lines. Size is asked for present
+// forms, [Whole] and [Bare]. Weights and Cuts only set the Score and Directive
+// of decisions.
 type CoverRequest struct {
 	Request
 
-	Readings []Reading // by block
-	Names    []int64   // worth of each identifier
+	Readings []Reading // by block, from [NewPassages]
+	Names    []int64   // worth of each identifier, from [NewPassages]
 
 	// Count returns the tokens of a passage with its separator, or of the
 	// head of the stub if passage is [HeadPassage] or [ShortPassage]. It must
@@ -38,7 +40,7 @@ type CoverRequest struct {
 	Count func(block, passage int) token.Count
 }
 
-// Heads, which are counted like passages.
+// Values of the argument passage of CoverRequest.Count that stand for a head.
 const (
 	HeadPassage  = -1 // the head of a stub
 	ShortPassage = -2 // a head with only the id
@@ -58,24 +60,23 @@ const (
 // of the text that the agent is likely to need again.
 //
 // Blocks under an absolute rule stay whole: system text, compactions by the
-// provider, pins, calls without a result. Every other block has a stub, a
-// head with its id first and passages behind it, until all of it is kept and
-// the block stays whole.
+// provider, pins, calls without a result. Every other block is built up in
+// steps: first a head with its id, then passages behind it; when no line is
+// missing, the block stays whole. A block that gets no head leaves the window.
 //
-// A block under a rule has a short head from the beginning. Three queues take
-// turns. The first has the heads, those of blocks under rules first. The
-// second has the blocks that should be complete, line by line: those under
-// hard rules, strongest first, then all others, newest first; a long text
-// that a user pasted does not displace the user's later messages. The third
-// has all passages, and yields the one whose identifiers and line are worth
-// most per byte; identifiers and lines that the window already has are worth
-// nothing.
+// A block under a rule begins with a short head. Three queues take turns. The
+// first has the heads, those of blocks under rules first. The second has the
+// blocks that should be complete, line by line: those under hard rules,
+// strongest first, then all others, newest first; a long text that a user
+// pasted does not displace the user's later messages. The third has all
+// passages, and yields the one whose identifiers and line are worth most per
+// byte; identifiers and lines that the window already has are worth nothing.
 //
 // The order does not depend on the budget, and a plan takes steps up to the
 // first that does not fit. So a plan with a larger budget keeps everything
-// that a smaller plan keeps. Blocks that the request marks as absent do not
-// return, and cut blocks do not become whole; a caller who wants that marks
-// them as whole.
+// that a smaller plan keeps. A block whose Form is [Gone] does not return, and
+// one whose Form is [Calls], [Lines] or [Line] does not become whole; a caller
+// who wants that sets its Form to [Whole].
 //
 // It fails with a [*FloorError] if the absolute blocks and a head for each
 // block under a rule do not fit.

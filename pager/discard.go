@@ -16,7 +16,10 @@ import (
 )
 
 // A Disposal is the reason for which a block may be discarded. It is stored
-// as its text.
+// as its text, in the order of discard: "read", output of reading tools;
+// "one-off", see [OneOff]; "check", code run to see what it does; "title", a
+// name for the conversation; "answered", older user messages; "command", other
+// commands; "tool", other calls and overwritten edits; "reply", older replies.
 type Disposal string
 
 // The disposals in the order of discard (the order of seed 003, then the
@@ -86,7 +89,7 @@ type Standing struct {
 // Standings returns the standing of each block, given its rule from [Rules] and
 // its form. The caller fills in Tokens and Thinking.
 //
-// A block without a rule is also kept if it
+// Its Rule is also set, to edit, plan, summary or newest-user, if the block
 //   - edits files without an error, unless a later block that is still in the
 //     window wrote each of these files as a whole or deleted it. A later edit of
 //     only a part of a file does not release an earlier one, because only all
@@ -291,13 +294,13 @@ func (s *surveyor) done(b *transcript.Block, c transcript.ToolCall) bool {
 // A DiscardRequest has all inputs of a discard. With Auto, PlanDiscard
 // chooses the blocks; otherwise they are those in IDs.
 type DiscardRequest struct {
-	Blocks []Standing // by turn
-	Fixed  token.Count
+	Blocks []Standing  // by turn
+	Fixed  token.Count // size of framing and tools, which are in every window
 	Floor  token.Count // least size of the window
 
-	IDs    []transcript.BlockID
+	IDs    []transcript.BlockID // not used with Auto
 	Auto   bool
-	Target token.Count // target of an automatic discard
+	Target token.Count // largest size of the window with Auto; not used without
 }
 
 // A Discard is a block that leaves the window, and the reason why it may.
@@ -316,8 +319,8 @@ type DiscardPlan struct {
 	Before   token.Count // of the window
 	After    token.Count // of the window
 	Target   token.Count // of an automatic discard
-	Floor    token.Count
-	Discards []Discard // in the order in which they leave or were named
+	Floor    token.Count // that of the request
+	Discards []Discard   // in the order in which they leave or were named
 
 	// Thinking is the size of the thinking that remaining blocks lose, and Bare
 	// lists these blocks: all blocks with thinking after the first discarded block.
@@ -328,11 +331,11 @@ type DiscardPlan struct {
 // A DiscardError says why a discard, or the paging of named blocks, was
 // refused. Nothing was changed.
 type DiscardError struct {
-	Refused []Refusal // in the order in which they were named
-	Named   int       // number of named blocks
-	Paging  bool      // the blocks were to be paged, not discarded
-	Before  token.Count
-	Floor   token.Count
+	Refused []Refusal   // in the order in which they were named
+	Named   int         // number of named blocks
+	Paging  bool        // the blocks were to be paged, not discarded
+	Before  token.Count // size of the window
+	Floor   token.Count // that of the request
 	Target  token.Count // of an automatic discard, if it is below the floor
 }
 

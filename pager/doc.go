@@ -7,23 +7,20 @@
 // [Directive], to retain the block, page it out behind a stub, or evict it.
 // The package only makes plans; package carrel carries them out.
 //
-//	rules := pager.Rules(messages, blocks, nil)
-//	plan, err := pager.Make(&request) // a *FloorError if rules keep too much
-//
 // # Forms
 //
 // A block is cut in steps, and each step is a [Form]: whole; without its
 // thinking; with its calls but each result in one line; a few lines; one
 // line; gone. Hard rules keep a block whole; in a plan of [Cover], a block
-// under a rule that is not [Rule.Absolute] is cut if it exceeds its share of
-// the budget. Soft rules keep at least one line of it.
+// under a rule that is not [Rule.Absolute] is cut if the budget is too small
+// for it. Soft rules keep at least one line of it.
 //
 // # One sequence of steps
 //
 // All steps stand in one sequence that does not depend on the budget, and a
 // plan takes them in order until the rest fits. So a plan with a larger
-// budget keeps everything that a smaller plan keeps. A window that fits is
-// left alone, so a plan of a planned window changes nothing.
+// budget keeps everything that a smaller plan keeps. If the window fits the
+// budget, the plan changes nothing.
 //
 // # Discards and triggers
 //
@@ -39,7 +36,8 @@
 //
 // # Units
 //
-// Ages are in turns. Sizes are in tokens, as [token.Count]. Scores, weights
+// A turn is the position of a block in the session, from 1; ages are in turns.
+// Sizes are in tokens, as [token.Count]. Scores, weights
 // and cuts are without unit, as [ratio.Ratio]. Functions may be called
 // concurrently.
 package pager

@@ -147,10 +147,13 @@ func (e *FloorError) Error() string {
 func (e *FloorError) Is(target error) bool { return target == ErrFloor }
 
 // A Stage says why a plan changed a block: by one of the steps that a plan takes in order, or for
-// another reason, such as a caller that named the block. It is stored as its text.
+// another reason, such as a caller that named the block. It is stored as its text. [Make] takes
+// "thinking", "page-calls", "page", "evict", "forced-calls", "forced", "page-out", "forced-out",
+// "soft-lines" and "soft" in this order, [Slide] "thinking", "slide", "soft-lines" and "soft".
+// A forced step is one for a block with the directive "retain".
 type Stage string
 
-// The stages, in the order in which they are taken.
+// The stages that callers set or ask for. All but the first are not part of the order.
 const (
 	StageThinking    Stage = "thinking"     // thinking leaves, of all blocks at once
 	stagePageCalls   Stage = "page-calls"   // blocks below the retain cut: results
@@ -166,7 +169,7 @@ const (
 	StageCover       Stage = "cover"        // of [Cover]: the passages most likely to be needed
 	StageAccount     Stage = "account"      // an account of the conversation; see package account
 	StageByHand      Stage = "by-hand"      // a caller named the block
-	StageReturn      Stage = "return"       // back in the window, as the budget is larger
+	StageReturn      Stage = "return"       // set by a caller: back in the window, as the budget is larger
 )
 
 // A stage is a part of the sequence of steps.

@@ -23,23 +23,24 @@ const (
 type PointerRequest struct {
 	ID    string // id by which the text is recalled
 	Text  string
-	Limit token.Count
+	Limit token.Count // most tokens of the whole pointer
 
 	Numbered bool // show the number of each line
-	First    int  // number of the first line, from 1
+	First    int  // number of the first line, usually 1
 
 	Before []transcript.Message // the history from which the expected need is estimated
 	Tool   string               // tool that returned the text, or empty
 	Input  json.RawMessage      // arguments of the call
 
-	Count  func(text string) token.Count
-	Pieces func([]transcript.Message, []transcript.Block) []facts.Piece
-	Model  *facts.Model
+	Count  func(text string) token.Count                                // must be set
+	Pieces func([]transcript.Message, []transcript.Block) []facts.Piece // must be set; see [facts.History]
+	Model  *facts.Model                                                 // nil is [facts.DefaultModel]
 }
 
-// Pointer returns the text that replaces a stashed output in the window: the
-// command that recalls the output, its head and tail, and the lines between
-// them that are most likely needed. An output that fits is whole. A line of
+// Pointer returns the text that replaces a large output in the window, which
+// the caller has stored under r.ID: the command that recalls the output, its
+// head and tail, and the lines between them that are most likely needed. An
+// output that fits is whole. A line of
 // the output that looks like one of Carrel's is indented: see
 // [transcript.Escape].
 func Pointer(r *PointerRequest) string {
@@ -68,8 +69,8 @@ func Pointer(r *PointerRequest) string {
 // headTail is the largest length of the head and of the tail of a short pointer, in bytes.
 const headTail = 600
 
-// ShortPointer returns the pointer for a context with many pieces: only head
-// and tail.
+// ShortPointer returns a pointer for a text that has many of them: the command
+// that recalls id, and the head and tail of content, at most 600 bytes each.
 func ShortPointer(id, content string) string {
 	mark := stashMark(id, content)
 	if len(content) <= 2*headTail {

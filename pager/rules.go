@@ -8,10 +8,13 @@ import (
 )
 
 // A Rule protects a block, whatever its score is. The empty Rule means that no
-// rule applies. It is stored as its text.
+// rule applies. It is stored as its text. The hard rules, strongest first, are
+// system, compaction (by the provider), pin, pending-call (without a result),
+// newest-user, newest-answer, first-task and correction; the soft ones are
+// edit, plan, summary (of the agent's own compaction) and recent.
 type Rule string
 
-// The rules, strongest first: hard ones, and then soft ones.
+// The rules that callers set or ask for.
 const (
 	RuleSystem     Rule = "system"        // system text
 	ruleCompaction Rule = "compaction"    // signed summary of older messages, made by the provider
@@ -48,9 +51,8 @@ var rules = [...]struct {
 }
 
 // Hard reports whether r keeps a block in the window. [Make] and [Slide]
-// leave the block unchanged. [Cover] takes it whole before anything else, and
-// cuts it to lines only if it exceeds its share of the budget and r is not
-// [Rule.Absolute].
+// leave the block unchanged. [Cover] completes it before others, and cuts it
+// to lines only if the budget is too small and r is not [Rule.Absolute].
 func (r Rule) Hard() bool {
 	for i := range rules {
 		if rules[i].rule == r {

@@ -6,10 +6,15 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// Weights are the weights of the signals.
+// Weights are the weights of the signals. The score of a block is
+//
+//	Relevance·s.Relevance() + Recency·s.Recency()
+//
+// for its signals s. With s.Prior, the weight of relevance is multiplied by
+// 1.5; with s.Source, 0.1 is added.
 type Weights struct {
-	Relevance ratio.Ratio `json:"relevance"` // alpha of the formula
-	Recency   ratio.Ratio `json:"recency"`   // beta of the formula
+	Relevance ratio.Ratio `json:"relevance"` // alpha of the original context pager
+	Recency   ratio.Ratio `json:"recency"`   // its beta
 }
 
 // DefaultWeights are the weights of the original context pager: 0.7 and 0.3.
@@ -39,12 +44,8 @@ func (s Signals) Recency() ratio.Ratio {
 	return ratio.Ratio(math.Round(float64(ratio.One) / (1 + math.Log(float64(1+max(s.Age, 0))))))
 }
 
-// score returns the retention score of a block, by the formula of the original context pager:
-//
-//	w.Relevance·s.Relevance + w.Recency/(1+ln(1+s.Age))
-//
-// It rises with relevance and falls with age. If s.Prior is set, the weight of relevance is
-// multiplied by 1.5. If s.Source is set, 0.1 is added to the score.
+// score returns the retention score of a block, by the formula of the original context pager; see
+// [Weights].
 func score(w Weights, s Signals) ratio.Ratio {
 	alpha := w.Relevance
 	if s.Prior {

@@ -24,9 +24,9 @@ type View struct {
 	Messages []transcript.Message // of the session
 	Tokens   token.Count          // of the whole block
 
-	// Names returns identifiers that the rest of the conversation may need,
-	// best first, at most n, among those that the block's text has first
-	// between the bytes from and to.
+	// Names returns at most n identifiers that the rest of the conversation
+	// may need, best first, of those that first occur in the block's text
+	// between the bytes from and to; see [Mentions.Of]. It must be set.
 	Names func(from, to, n int) []string
 }
 
@@ -51,7 +51,9 @@ const (
 )
 
 // Stub returns the stub of the block in a form. The forms whole, bare and
-// gone have none.
+// gone have the zero Stub. The stub of a block that [Cover] cut is made by the
+// caller: its text is [View.Head], or with Plan.Short [View.ShortHead], followed
+// by [Passages.Lines] of Plan.Picks, escaped by [transcript.Quote].
 func (v *View) Stub(f Form) Stub {
 	switch f {
 	case Calls:
@@ -65,8 +67,8 @@ func (v *View) Stub(f Form) Stub {
 	return Stub{}
 }
 
-// Entries returns the messages of a block in a form, given its stub. msgs are the messages of
-// the session.
+// Entries returns the messages of a block in a form, given its stub, which is the zero Stub for
+// the forms that have none. msgs are the messages of the session.
 func Entries(msgs []transcript.Message, b *transcript.Block, f Form, stub Stub) []transcript.Entry {
 	switch f {
 	case Gone:
@@ -283,7 +285,7 @@ func join(head, excerpt string, names []string) string {
 }
 
 // Describe returns the kind of a block and its beginning, each in one line of
-// bounded length. The beginning of a call is its most informative argument.
+// bounded length. For calls, excerpt has their most informative arguments.
 func Describe(msgs []transcript.Message, b *transcript.Block) (what, excerpt string) {
 	m := &msgs[b.Messages[0]]
 	switch b.Kind {

@@ -15,6 +15,7 @@ type Terms []string
 
 // NewIntent returns the terms of texts: runs of ASCII letters, digits and
 // underscores in lower case, each once, without stop words and single characters.
+// The texts may be the keywords of an intent of package intent.
 func NewIntent(texts ...string) Terms {
 	var in Terms
 	seen := make(map[string]bool)
@@ -40,7 +41,7 @@ func (in Terms) Focus(texts []string, n int) Terms {
 	return in.FocusBy(count, n)
 }
 
-// Spread returns, for each term in texts, the number of texts that have it.
+// Spread returns, for each word in texts, the number of texts that have it.
 func Spread(texts []string) map[string]int {
 	count, last := make(map[string]int), make(map[string]int) // last has the number of a text, from 1
 	for i, said := range texts {

@@ -11,10 +11,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Level is the fill level of a window. It is stored as its text.
+// A Level is the fill level of a window: "ok", "warn", "compress" or
+// "critical". It is stored as its text.
 type Level string
 
-// The levels, in order.
+// The levels. The percentages are the defaults of [Trigger].
 const (
 	levelOK       Level = "ok"
 	levelWarn     Level = "warn"     // from 60 percent
@@ -23,7 +24,9 @@ const (
 )
 
 // An Action is the action that a [Trigger] calls for. It is stored as its
-// text.
+// text: "none"; "warn", a pass is near but not due; "compress", cut the window
+// to the target; "page", run a pass of the pager, by [ProfilePager]; or
+// "new-session", begin a new session, because this one was compressed too often.
 type Action string
 
 // The actions.
@@ -138,7 +141,8 @@ const tidyTo = 50_000
 // (160 000 of 200 000 tokens). Floor is t.Floor, or by default the least of 30 000
 // tokens, three tenths of the window and three eighths of its effective part. Tidy is
 // the least of 50 000 tokens, half of the window and five eighths of its effective
-// part, but at least the floor. A window of 0 is unknown.
+// part, but at least the floor. A window of 0 is unknown; Effective is then
+// t.Effective. Do not judge by an Effective of 0: every load would be critical.
 func (t *Trigger) Figures(window token.Count) Figures {
 	c := t.Complete()
 	effective := window * 4 / 5
@@ -186,8 +190,8 @@ func reaches(used, all token.Count, share ratio.Ratio) bool {
 // A Load is the state of a session that a trigger judges.
 type Load struct {
 	Used       token.Count // tokens in the window
-	Effective  token.Count // of the window
-	Floor      token.Count // of the window
+	Effective  token.Count // Figures.Effective of the model's window
+	Floor      token.Count // Figures.Floor of the model's window
 	Messages   int         // in the window
 	Cycles     int         // number of compressions so far
 	Iterations int         // number of tasks so far, for [ProfilePager]

@@ -23,7 +23,7 @@ const essentialKeywords = 12
 // only a window with verbatim text has. o.Originals is ignored.
 //
 // The keywords are all informative words of an answer, not only the rarest,
-// and an answer needs few of them: see [GradeAuthored].
+// and an answer needs one to three of them: Probe.Need, for [GradeAuthored].
 func Essentials(found []facts.Fact, o *Options) []Probe {
 	var list []candidate
 	seen := make(map[string]bool)
@@ -186,8 +186,8 @@ func sameRoot(a, b string) bool {
 
 // GradeAuthored grades a summary that a person or a model wrote in words of
 // their own. intent is its statement of the task; entries are all its
-// entries, including intent. A probe passes if one entry has the needed
-// number of its keywords in any inflection; the first task must be in intent
+// entries, including intent. A probe passes if one entry has Probe.Need of
+// its keywords, in any inflection; the first task must be in intent
 // if intent is not empty. A path counts as found by its file name alone.
 func GradeAuthored(probes []Probe, intent string, entries []string) *Report {
 	said := make([]roots, len(entries))

@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Options has bounds for probes and the sources of facts. The zero value has the defaults; a
-// negative bound allows no probes.
+// Options has bounds for probes and the sources of facts. Nil and the zero value have the defaults;
+// a negative bound allows no probes.
 type Options struct {
 	PerType  int // ordinary probes of each type; default 24
 	Critical int // critical probes of all types; default 200
@@ -61,9 +61,9 @@ const (
 // Critical are the first task, corrections, the paths of changed files, the
 // user's decisions, and blockers that the user stated. If there are more
 // probes than Options allow, the selection is spread evenly over the
-// conversation and over the subjects. Of plans, only the last turn with one
-// counts, unless a task list came later; of a task, its last state; of a path
-// that changes often, one probe for the path and one for each of its latest
+// conversation and over the subjects. Only plans of the last turn with a plan
+// have probes, and none if a task list came later. Of a task, its last state
+// has one. A path that changes often has one, and so has each of its two latest
 // changes.
 //
 // The keywords of an answer are its identifiers, then the rarest words of its

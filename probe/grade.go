@@ -67,7 +67,7 @@ type TypeTally struct {
 // A Report is the grade of a window, or of a model's answers.
 type Report struct {
 	Tally
-	Score    ratio.Ratio `json:"score"` // Tally.Score; 0 without probes
+	Score    ratio.Ratio `json:"score"` // Passed divided by Total; 0 without probes
 	Critical Tally       `json:"critical"`
 	Ordinary Tally       `json:"ordinary"`
 	Types    []TypeTally `json:"types"`   // types with probes, in the order of Types

@@ -18,11 +18,14 @@ const (
 	ruleQuestion  = "question"  // the question has no question mark
 )
 
-// A Problem is a defect of a probe.
+// A Problem is a defect of a probe. Its Rule is "leak": the question reveals a part of the answer;
+// "missing": a field is empty; "type": the type is unknown; "need": Need is not from 1 to the
+// number of keywords; "duplicate": an id or a keyword occurs twice; "keyword": a keyword is too
+// common; or "question": the question has no question mark or fewer than three words.
 type Problem struct {
 	Index int    `json:"index"` // of the probe, from 0
 	Probe string `json:"probe"` // its id, or empty
-	Rule  string `json:"rule"`  // such as "leak": the question reveals a part of the answer
+	Rule  string `json:"rule"`
 	Text  string `json:"text"`
 }
 

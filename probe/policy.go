@@ -15,10 +15,10 @@ type Criteria struct {
 	Critical ratio.Ratio // least share of critical probes that pass: 100%
 	Ordinary ratio.Ratio // share of ordinary probes below which there is a warning: 80%
 	RedFlag  ratio.Ratio // share of all probes below which there is a red flag: 70%
-	MaxRatio ratio.Ratio // compression ratio above which there is a red flag: 95%
+	MaxRatio ratio.Ratio // share of the tokens that are gone, 1 − after/before, above which there is a red flag: 95%
 }
 
-// DefaultPolicy returns the thresholds of the context-compression skill.
+// DefaultPolicy returns the default criteria, which are those of the context-compression skill.
 func DefaultPolicy() Criteria {
 	return Criteria{
 		Overall:  ratio.Of(90, 100),
@@ -48,7 +48,7 @@ type Acceptance struct {
 	RedFlags []string `json:"red_flags"` // signs that a person should check, whatever the verdict
 }
 
-// Judge decides by p, or by the default policy if p is nil. before and after
+// Judge decides by p, or by [DefaultPolicy] if p is nil. before and after
 // are the tokens of the compressed blocks and of their replacement. A share
 // equal to a threshold suffices. A report without probes is accepted with a
 // warning.

@@ -54,7 +54,10 @@ import (
 // passageBytes is the size of the part of a text in which the keywords of an answer must begin.
 const passageBytes = 400
 
-// A Type is the subject of a probe. It is stored as its text.
+// A Type is the subject of a probe. It is stored as its text: "file_path" (which file?),
+// "file_changes" (what was done to it?), "decision", "rationale" (why?), "error", "resolution" (how
+// was it fixed?), "blocker" (what is open?), "progress" (what was done, run or measured?),
+// "next_steps", or "intent" (what does the user want, and which rules apply?).
 type Type string
 
 // The ten types.
@@ -71,7 +74,7 @@ const (
 	typeIntent      Type = "intent"       // what does the user want, and which rules apply?
 )
 
-// Types returns all types, in the order of this list.
+// Types returns all types, in the order of the comment of [Type].
 func Types() []Type {
 	return []Type{typeFilePath, typeFileChanges, typeDecision, typeRationale, typeError, typeResolution, typeBlocker, typeProgress, typeNextSteps, typeIntent}
 }

@@ -10,54 +10,53 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A CheckRule names a rule that a summary can break. It is stored as its text.
+// A CheckRule names a rule that a summary can break. It is stored as its text:
+//
+//   - "missing": a required section is missing
+//   - "empty": a section has neither an entry nor None, or an entry has no text
+//   - "placeholder": an entry is a placeholder such as "etc." or "N/A"
+//   - "vague": the intent is so general that it fits any session
+//   - "refusal", "failure", "echo": see the constants
+//   - "rationale": a decision has no rationale, not even [NotStated]
+//   - "duplicate": a section has the same entry twice
+//   - "injection": an entry gives orders to the reader, such as to ignore
+//     earlier instructions
+//   - "longer": the summary is longer than its source
+//   - "invented": an entry has a path, a command, a number or an identifier that
+//     is not in the source
+//   - "file": a changed file is missing from the section of files
+//   - "syntax": the text cannot be parsed as a summary
+//   - "truncated": the text ends in the middle of a summary
 type CheckRule string
 
-// The rules that are checked on the summary alone.
+// The rules that are checked on the summary, for some with its [Original].
 const (
-	// RuleMissing: a required section is missing.
-	ruleMissing CheckRule = "missing"
-	// RuleEmpty: a section has neither an entry nor the word None, or an entry
-	// has no text.
-	ruleEmpty CheckRule = "empty"
-	// RulePlaceholder: an entry is a placeholder: "[TBD]", "etc.", "…", "N/A", or
-	// an example of the published template.
+	ruleMissing     CheckRule = "missing"
+	ruleEmpty       CheckRule = "empty"
 	rulePlaceholder CheckRule = "placeholder"
-	// RuleVague: the intent is so general that it fits any session.
-	ruleVague CheckRule = "vague"
+	ruleVague       CheckRule = "vague"
 	// RuleRefusal: the text is a model's refusal instead of content.
 	RuleRefusal CheckRule = "refusal"
 	// RuleFailure: the text is an error of a provider, a gateway or a client
 	// instead of content.
 	RuleFailure CheckRule = "failure"
 	// RuleEcho: the text repeats instructions or questions of the prompt.
-	RuleEcho CheckRule = "echo"
-	// RuleRationale: a decision has no rationale. If nobody stated one, the
-	// rationale must be [NotStated].
+	RuleEcho      CheckRule = "echo"
 	ruleRationale CheckRule = "rationale"
-	// RuleDuplicate: a section has the same entry twice.
 	ruleDuplicate CheckRule = "duplicate"
-	// RuleInjection: an entry gives orders to the reader of the summary, such as
-	// to ignore earlier instructions.
 	ruleInjection CheckRule = "injection"
 )
 
 // The rules that compare the summary with its [Original].
 const (
-	// RuleLonger: the summary is longer than its source.
-	ruleLonger CheckRule = "longer"
-	// RuleInvented: an entry has a path, a command, a number or an identifier
-	// that is not in the source.
+	ruleLonger   CheckRule = "longer"
 	ruleInvented CheckRule = "invented"
-	// RuleFile: a changed file is missing from the section of files.
-	ruleFile CheckRule = "file"
+	ruleFile     CheckRule = "file"
 )
 
 // The rules for a text that may not be a summary at all.
 const (
-	// RuleSyntax: the text cannot be parsed as a summary.
-	ruleSyntax CheckRule = "syntax"
-	// RuleTruncated: the text ends in the middle of a summary.
+	ruleSyntax    CheckRule = "syntax"
 	ruleTruncated CheckRule = "truncated"
 )
 
@@ -97,8 +96,8 @@ type Original struct {
 //
 // The rules would rather miss a problem than refuse a good summary. A text of
 // four words or more that is in the source word for word is never a placeholder,
-// a refusal, a failure, an echo or vague. It is no injection only if a message in
-// [Original.Asked] has it: web pages and results of tools may give orders too.
+// a refusal, a failure, an echo or vague. An order to the reader is an injection
+// unless a message in [Original.Asked] has it.
 // Case, punctuation and the notation of paths and numbers are ignored. A path may be
 // shortened to its last segments, a number may be rounded, and small counts need not
 // be in the source.
@@ -132,7 +131,7 @@ func Examine(data []byte, src *Original) (*Summary, []Problem) {
 
 // CheckText returns the problems of a text that should be a summary: it is empty,
 // a refusal, an error, an echo of the prompt, cut off, much longer than its source,
-// or cannot be parsed. src may be nil. [Parse] reads every text without a problem;
+// or cannot be parsed. src may be nil. If there is no problem, [Parse] reads raw;
 // [Check] then checks the content.
 func CheckText(raw string, src *Original) []Problem {
 	c := checker{src: src}

@@ -59,10 +59,9 @@ type Elision struct {
 //
 // A larger limit never shows less. The first lines of intent and state and the
 // marks of the other sections always stay. If these alone exceed the limit, Fit
-// returns them and ok is false.
+// returns them and ok is false. A nil o leaves nothing out.
 //
-// Fit counts only shown entries, each once, and then the whole text, to confirm
-// the sum.
+// Fit calls o.Size for each entry that it shows and at least once for the whole text.
 func (s *Summary) Fit(o *FitOptions) (text string, left []Elision, ok bool) {
 	if o == nil {
 		o = &FitOptions{}

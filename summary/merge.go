@@ -17,8 +17,10 @@ const (
 )
 
 // An Edit is the change that a merge made to one entry. The entry is of the old
-// summary, or of the merged summary if it was added. An Edit has no text, so that
-// a journal may keep it.
+// summary, or of the merged summary if it was added. The Action for an entry of the
+// old summary is "replaced" in the intent and the state, "updated" in files,
+// decisions and errors, and "removed" elsewhere. An Edit has no text, so that a
+// journal may keep it.
 type Edit struct {
 	Section Section `json:"section"`
 	Action  string  `json:"action"` // "added", "replaced", "removed" or "updated"
@@ -34,17 +36,17 @@ const now = "Now: "
 // punctuation at the end.
 //
 //   - The intent of s stays. An intent of next that s does not contain becomes an
-//     additional line, "Now: …", which replaces an earlier such line. If next begins with
-//     the first task of s and has later tasks behind it, as a draft that goes on from s,
-//     its intent takes the place of that of s.
+//     additional line, "Now: …", which replaces an earlier such line. If the intent of next
+//     is the first task of s with later tasks behind it, it replaces that of s; drafts of
+//     package extractive are so if they know the intent of s.
 //   - Files are united by path, and the changes of a file by text. Decisions,
 //     errors, context and artifacts are united too. Duplicates are removed, and
 //     the order stays.
 //   - The first rationale of a decision stays, except that a stated rationale
 //     replaces one that is not stated, and a longer one replaces one that it
 //     contains.
-//   - The newer status of an error counts. Its notes are joined, but "did not come again"
-//     ends when next has the error.
+//   - The newer status of an error counts. Its notes are joined; the note "did not come
+//     again", which a draft gives to an old open error, is removed if next has the error.
 //   - State, blockers and steps are those of next if next has them. None counts
 //     as a value for blockers and steps, and as missing everywhere else.
 //   - Count grows by one. Tokens, ratio and score are those of next. The other

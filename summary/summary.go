@@ -1,6 +1,7 @@
 // Package summary has the anchored summary of a session: a document with fixed,
 // required sections. Each compression merges new entries into the earlier
-// summary and never rewrites it, so that no entry is lost.
+// summary and never rewrites it. Only the state, the blockers and the next steps
+// are replaced by newer ones.
 //
 //	next, err := summary.Parse(data)
 //	merged, edits := earlier.Merge(next)
@@ -67,10 +68,13 @@ const (
 	statusResolved = "resolved"
 )
 
-// A Section names a section of a summary, by its field in JSON.
+// A Section names a section of a summary, by its field in JSON: "session_intent",
+// "files_modified", "decisions_made", "current_state", "blockers", "next_steps",
+// "technical_context", "errors_encountered" or "key_artifacts". [Sections] returns
+// all.
 type Section string
 
-// The sections.
+// Sections that callers name.
 const (
 	SectionIntent    Section = "session_intent"
 	SectionFiles     Section = "files_modified"
@@ -118,13 +122,13 @@ type Summary struct {
 
 // Meta describes how a summary was made.
 type Meta struct {
-	Count        int         `json:"compression_count"`
+	Count        int         `json:"compression_count"`             // number of compressions of the session
 	At           string      `json:"last_compressed_at,omitempty"`  // RFC 3339
 	Messages     int         `json:"messages_compressed,omitempty"` // number of blocks that the summary covers, from the first block of the session
 	TokensBefore int64       `json:"tokens_before,omitempty"`
 	TokensAfter  int64       `json:"tokens_after,omitempty"`
 	Ratio        ratio.Ratio `json:"compression_ratio,omitempty"` // 1 − after/before
-	ProbeScore   ratio.Ratio `json:"probe_score,omitempty"`
+	ProbeScore   ratio.Ratio `json:"probe_score,omitempty"`       // share of probes that passed
 	Strategy     string      `json:"strategy,omitempty"`
 	Model        string      `json:"model,omitempty"`        // model that wrote the last draft; empty if no model did
 	Depth        int         `json:"depth,omitempty"`        // number of times that a summary was the input of a summary

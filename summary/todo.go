@@ -129,6 +129,8 @@ func (l *TodoList) JSON() []byte {
 // without a negation and without a word for unfinished work such as "testing" or
 // "next". Each completed to-do is added once to the decisions as "Completed: …".
 // SyncTodos returns the new to-dos, the new summary, and how many to-dos it completed.
+// The statuses are "in_progress" and "completed". To write the new to-dos, put them in
+// the Todos of the list that they come from and call its method JSON.
 func SyncTodos(todos []Todo, s *Summary) ([]Todo, *Summary, int) {
 	out, sum, changed := slices.Clone(todos), *s, 0
 	list := clauses(s.State)

@@ -28,14 +28,15 @@ import (
 // Options adjusts [Sources]. A nil *Options means a timer by the system's clock and an empty
 // input.
 type Options struct {
-	// Input is the input of packs of type "stdin". Only one of them gets it.
+	// Input is the input of the first pack of type "stdin". Other such packs get no lines.
 	Input io.Reader
 
 	// Ticker returns a channel that receives a value after each interval until stop is called.
 	// The default is a [time.Ticker].
 	Ticker func(interval time.Duration) (ticks <-chan time.Time, stop func())
 
-	// MaxBytes is the largest size of a line or a file. The default is 1 MiB.
+	// MaxBytes is the largest size of a line or a file. The default is 1 MiB. A source with a
+	// longer line fails; of a larger file only the changes are reported, and not the text.
 	MaxBytes int
 }
 

@@ -1,6 +1,5 @@
-// Package conform tests an implementation of the Liminate language with cases: programs with
-// the expected result of each line. The cases are JSON, so other implementations can use them,
-// too.
+// Package conform tests package limn with cases: programs with the expected result of each
+// line. The cases are JSON, so that other implementations of the language can use them, too.
 //
 //	{"cases": [
 //	  {

@@ -10,14 +10,16 @@ import (
 // A Pass is the result of [Run].
 type Pass struct {
 	Result  *Result
-	Records []byte // a line for each block, for standard error
+	Records []byte // that of Result.AppendRecords, for standard error
 	Append  []byte // to be appended to the contract, all or nothing
 }
 
-// Run decides on a history and continues a contract. The argument existing is the text
-// of the contract so far, which may be empty. The name of the history's file appears
-// in errors. On an error the caller must not write anything. The error is that of
-// [pagerjson.Parse] or [Decide], or a [*contract.SyntaxError] about the existing text.
+// Run decides on a history and continues a contract. The argument history is JSON as
+// [pagerjson.Parse] reads it, and name, the name of its file, appears in errors. The
+// argument existing is the text of the contract so far, which may be empty, and at is
+// the time of the pass in the contract. A nil o is [Defaults]. On an error the caller
+// must not write anything. The error is that of [pagerjson.Parse] or [Decide], or a
+// [*contract.SyntaxError] about the existing text.
 //
 // With [Options.Legacy] Run does not parse the existing text, as the original does
 // not. If the last line of the existing text has no line feed, Append begins with one.

@@ -25,7 +25,9 @@ func (r *Result) Summary() string {
 	return string(out)
 }
 
-// AppendRecords appends a line for each record.
+// AppendRecords appends a line for each record, as the original prints it:
+//
+//	{"block": "block-0x04", "kind": "resolved", "similarity": 0.1667, "delta_t": 7, "R": 0.2141, "action": "page"}
 func (r *Result) AppendRecords(dst []byte) []byte {
 	for i := range r.Records {
 		dst = append(r.Records[i].appendJSON(dst), '\n')
@@ -33,12 +35,8 @@ func (r *Result) AppendRecords(dst []byte) []byte {
 	return dst
 }
 
-// appendJSON appends a record as the original prints it:
-//
-//	{"block": "block-0x04", "kind": "resolved", "similarity": 0.1667, "delta_t": 7, "R": 0.2141, "action": "page"}
-//
-// Similarity and R have at most four decimals, and characters outside ASCII are
-// escaped.
+// appendJSON appends a record as the original prints it. Similarity and R have at
+// most four decimals, and characters outside ASCII are escaped.
 func (r *Record) appendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"block": `...), r.Block)
 	dst = append(dst, `, "kind": `...)

@@ -1,6 +1,7 @@
-// Package seed reimplements the original context pager: it computes a retention
-// score for each block of a history and decides by the score whether the block
-// is retained, paged or evicted.
+// Package seed reimplements the original context pager, a Python program: it
+// computes a retention score for each block of a history and decides by the
+// score whether the block is retained, paged or evicted. [Run] makes a whole
+// pass.
 //
 // # The score
 //
@@ -36,8 +37,8 @@
 // The original accepts some input with which it later fails or writes wrong
 // output. This package returns an [*InputError] or [*OptionError] for such input
 // before it writes anything: blocks newer than the current turn, no blocks,
-// duplicate ids, ids that the original's gate refuses or that would end their
-// statement, and weights and cuts that are not numbers. All other input is
+// duplicate ids, ids that [contract.CheckLegacyID] refuses, and weights and cuts
+// that are not numbers. All other input is
 // accepted as by the original, even negative weights, inverted cuts and kinds
 // that are not strings. Contracts follow the language of package contract;
 // [Options.Legacy] writes the original's bytes instead.
@@ -83,9 +84,9 @@ var buckets = map[string]contract.Bucket{retain: contract.Retained, page: contra
 // A Record is the decision about one block.
 type Record struct {
 	Block      string
-	Kind       json.RawMessage // any value, as in the history; nil if absent or null
-	Similarity float64         // share of the keywords, from 0 to 1
-	Age        pagerjson.Number
+	Kind       json.RawMessage  // any value, as in the history; nil if absent or null
+	Similarity float64          // share of the keywords, from 0 to 1
+	Age        pagerjson.Number // in turns
 	Score      float64
 	Directive  string // "retain", "page" or "evict"
 }

@@ -15,10 +15,10 @@
 //
 // # Replies
 //
-// A reply is refused with [llm.ErrReply] if it is a refusal or an error text, has no JSON with
-// all sections, has no content, or is longer than its chunk. A reply that is cut off or
-// malformed is asked for once more, with twice the tokens. So a chunk takes two calls at most.
-// If a draft fails, the result is an error and no summary.
+// If a reply is cut off or has no JSON with all sections, the chunk is asked for once more, with
+// twice the tokens. A draft fails with [llm.ErrReply] if the second reply has such a fault, if a
+// reply is a refusal or an error text or longer than its chunk, or if the drafts together have no
+// content. The result is then the error alone, without a Record.
 //
 // # Determinism and concurrency
 //
@@ -68,7 +68,7 @@ type Summarizer struct {
 // A Block is a block of a conversation, as shown to the model.
 type Block struct {
 	ID   string // short id
-	Role string
+	Role string // shown as it is, such as "user"
 	Text string
 }
 
@@ -76,7 +76,7 @@ type Block struct {
 type Input struct {
 	Blocks   []Block          // new blocks, oldest first
 	Previous *summary.Summary // summary so far, or nil
-	Facts    []string         // facts to keep verbatim: paths, commands, decisions; also as "command: make ci"
+	Facts    []string         // facts to keep verbatim, such as a path or, with a label, "command: make ci"
 }
 
 // A Record describes the calls of a model and their cost.
@@ -88,9 +88,10 @@ type Record struct {
 	InputDigest digest.Digest // digest of all prompts, in order
 }
 
-// Draft returns a summary of in.Blocks, without metadata. If the blocks state no intent, the
-// summary has the intent of in.Previous. It fails with [llm.ErrReply] if the replies cannot be
-// used, with another error if the window is too small, and with the errors of the generator.
+// Draft returns a summary of in.Blocks, without metadata. It does not contain in.Previous, which
+// the caller merges with it; but if the blocks state no intent, it has that of in.Previous. It
+// fails with [llm.ErrReply] if the replies cannot be used, with another error if the window is too
+// small, and with the errors of the generator.
 func (s *Summarizer) Draft(ctx context.Context, in *Input) (*summary.Summary, *Record, error) {
 	d, err := s.begin(in)
 	if err != nil {

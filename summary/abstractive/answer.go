@@ -37,7 +37,9 @@ Answer with one JSON object and nothing else. It has a field for each question, 
 
 // Answer asks a model questions about a window and returns the answers by the ids of the
 // questions. A question is missing in the result if the model does not know the answer or gives
-// one that is too long. It asks each batch of questions twice at most.
+// of more than 2000 bytes. It asks each batch of 20 questions twice at most. It fails with an
+// error and no answers if window is certainly too large for the model, if a second reply has no
+// JSON with answers, or with the error of the generator.
 func Answer(ctx context.Context, g llm.Generator, window string, questions []Question) (map[string]string, *Record, error) {
 	if g == nil {
 		return nil, nil, errors.New("answer questions: no generator: name the model that answers")

@@ -10,8 +10,7 @@
 // Package summary makes the summary fit into a window.
 //
 // Equal facts give equal summaries. The package does no I/O, reads no clock and
-// does not depend on the order of maps. Lengths are in runes. Draft may be called
-// concurrently.
+// does not depend on the order of maps. Draft may be called concurrently.
 package extractive
 
 import (
@@ -35,13 +34,14 @@ type Options struct {
 	Ref func(block int) string
 
 	// Intent is the intent of the summary into which the draft will be merged, or empty. The
-	// draft's intent continues it: the first task stays, and later tasks that no longer fit
-	// move to the context.
+	// draft's intent continues it: it has the first task and the newest three of the later
+	// ones; the other later tasks move to the context.
 	Intent string
 }
 
 // Draft returns the summary of facts, which must be in the order of their blocks, as
-// [facts.Extract] returns them. Every section has an entry, or [summary.None].
+// [facts.Extract] returns them. Every section has an entry, or [summary.None]. There are no
+// metadata. o may be nil.
 func Draft(list []facts.Fact, o *Options) *summary.Summary {
 	d := drafter{byKind: make(map[facts.FactKind][]*facts.Fact)}
 	if o != nil {
