@@ -42,7 +42,7 @@ func Parse(data []byte) ([]Probe, error) {
 			return whole(err.Error())
 		}
 		if object.Probes == nil {
-			return whole("an object without a list in \"probes\"")
+			return whole("the list \"probes\" is missing")
 		}
 		data = object.Probes
 	}

@@ -96,5 +96,5 @@ func Encoding(name string) (Counter, error) {
 			return Bound(c, percent), nil
 		}
 	}
-	return nil, fmt.Errorf("%w %q", ErrEncoding, name)
+	return nil, fmt.Errorf("%w %q: want o200k_base, cl100k_base or estimate", ErrEncoding, name)
 }

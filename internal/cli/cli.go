@@ -79,9 +79,47 @@ func counted(cmd *cobra.Command, err error) error {
 		}
 	}
 	if needed := needed(cmd.Use); len(args) < len(needed) {
-		return out.Usagef("%s: %s is missing", name, needed[len(args)])
+		return lacking(cmd, name, needed[len(args)])
 	}
 	return out.Usagef("%s: %d arguments are given, but the command is: %s", name, len(args), cmd.UseLine())
+}
+
+// idsOf says whose ids a command takes as its argument ID.
+var idsOf = map[string]string{
+	"credential revoke": "a credential: carrel credential list",
+	"discard":           "a block: carrel messages",
+	"get":               "an artifact: carrel ls",
+	"manifest explain":  "a manifest: carrel manifest list",
+	"manifest export":   "a manifest: carrel manifest list",
+	"manifest replay":   "a manifest: carrel manifest list",
+	"manifest show":     "a manifest: carrel manifest list",
+	"page":              "a block: carrel messages",
+	"pin":               "a block or an artifact: carrel messages, carrel ls",
+	"purge":             "an artifact: carrel ls",
+	"recall":            "a block or an artifact: carrel messages, carrel ls",
+	"review show":       "a memory: carrel review",
+	"rm":                "an artifact: carrel ls",
+	"stash get":         "a stashed text: carrel stash ls",
+	"unpin":             "a block or an artifact: carrel messages, carrel ls",
+	"why":               "a block, an artifact or a summary: carrel messages, carrel ls",
+}
+
+// lacking returns the error that an argument of a command is missing. Its hint is an example of the
+// command.
+func lacking(cmd *cobra.Command, name, argument string) error {
+	text := name + ": " + argument + " is missing"
+	switch of := idsOf[name]; {
+	case argument == "ID" && of != "":
+		kind, list, _ := strings.Cut(of, ": ")
+		text += ": give the id of " + kind + ", as " + strings.ReplaceAll(list, ", ", " or ") + " prints it"
+	case argument == "FILE or -":
+		text += ": name a file, or - for standard input"
+	}
+	example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
+	if example == "" || strings.HasSuffix(example, "\\") {
+		return out.Usagef("%s", text)
+	}
+	return out.Hinted(out.Usagef("%s", text), "for example: "+example+"; see "+cmd.CommandPath()+" --help")
 }
 
 // needed returns the names of the arguments that a usage line begins with and that may not be left
@@ -121,8 +159,24 @@ func advice(cmd *cobra.Command, err error) string {
 		if len(near) > 0 {
 			return "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
 		}
+		return cmd.CommandPath() + " --help lists its commands"
+	}
+	if flag, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
+		if near := flagsNear(cmd, flag); len(near) > 0 {
+			return "did you mean --" + strings.Join(near, " or --") + "? " + cmd.CommandPath() + " --help lists the flags"
+		}
+		return cmd.CommandPath() + " --help lists its flags"
 	}
 	return cmd.CommandPath() + " --help"
+}
+
+// flagsNear returns the flags of a command that a misspelled name may mean.
+func flagsNear(cmd *cobra.Command, name string) []string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: 2} // the library compares only commands
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+	})
+	return flags.SuggestionsFor(name)
 }
 
 // synonyms are words that people may try instead of a command.
@@ -130,9 +184,10 @@ var synonyms = map[string][]string{
 	"compress": {"compact", "shrink", "trim", "prune"},
 	"config":   {"settings", "set"},
 	"context":  {"show", "status", "window", "usage"},
+	"messages": {"show", "list", "blocks", "conversation"},
 	"ls":       {"list", "artifacts"},
 	"purge":    {"delete", "erase", "forget"},
-	"recall":   {"cat", "restore", "expand", "original"},
+	"recall":   {"cat", "show", "restore", "expand", "original"},
 	"rm":       {"delete", "remove", "del"},
 	"search":   {"find", "grep"},
 	"sessions": {"list", "conversations", "history"},

@@ -113,7 +113,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	t := grow(rows)
 	leaf := t.leaf(f.noted)
 	if leaf < 0 {
-		text := "no row has a uuid and somebody's words"
+		text := "no row has a uuid and a message"
 		if len(s.Warnings) > 0 {
 			text = fmt.Sprintf("%s; line %d: %s", text, s.Warnings[0].Line, s.Warnings[0].Text)
 		}

@@ -146,11 +146,11 @@ func readVerdict(j *job.Job, file string) (*assembly.Verdict, error) {
 		Policy     string        `json:"policy"`
 		Expires    time.Time     `json:"expires"`
 	}
-	if err := readStrictly(file, data, &v); err != nil {
-		return nil, out.Hinted(err, "carrel commit --help says what a verdict has")
+	if err := readStrictly(file, data, &v, "carrel commit --help says what a verdict has"); err != nil {
+		return nil, err
 	}
 	if v.Confidence == nil {
-		return nil, &transcript.SyntaxError{Name: file, Field: "confidence", Text: "the field is missing", Hint: "carrel commit --help"}
+		return nil, &transcript.SyntaxError{Name: file, Field: "confidence", Text: "the field is missing", Hint: "carrel commit --help says what a verdict has"}
 	}
 	return &assembly.Verdict{
 		Evaluator: v.Evaluator, Confidence: *v.Confidence, Content: v.Content, Scope: v.Scope, Policy: v.Policy, Expires: v.Expires,

@@ -57,7 +57,7 @@ func readLines(ctx context.Context, j *job.Job, a *job.Access, name string, temp
 		}
 		req := *template
 		if err := parseRecord(line, &req); err != nil {
-			return nil, &transcript.SyntaxError{Name: name, Line: n, Text: err.Error(), Hint: "carrel help put"}
+			return nil, &transcript.SyntaxError{Name: name, Line: n, Text: err.Error(), Hint: "carrel put --help lists the fields of a line"}
 		}
 		if at := seen[req.ID]; at > 0 && req.ID != "" {
 			return nil, &transcript.SyntaxError{Name: name, Line: n, Field: "id", Text: fmt.Sprintf("%q is in line %d, too", req.ID, at)}

@@ -144,7 +144,7 @@ func readCandidates(j *job.Job, file, query string) (*candidates, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
 		to = &in.Candidates
 	}
-	if err := readStrictly(file, data, to); err != nil {
+	if err := readStrictly(file, data, to, "carrel triage --help shows the fields of a file"); err != nil {
 		return nil, err
 	}
 	if in.Now.IsZero() {
@@ -249,8 +249,8 @@ func headOf(s string) string {
 	return out.Cut(text.FirstLine(s), 60)
 }
 
-// readStrictly decodes JSON and refuses unknown keys.
-func readStrictly(file string, data []byte, to any) error {
+// readStrictly decodes JSON and refuses unknown keys. The hint is that of its error.
+func readStrictly(file string, data []byte, to any, hint string) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(to)
@@ -261,7 +261,7 @@ func readStrictly(file string, data []byte, to any) error {
 		}
 		err = errors.New("there is text behind the JSON value: remove it")
 	}
-	bad := &transcript.SyntaxError{Name: file, Text: strings.TrimPrefix(err.Error(), "json: ")}
+	bad := &transcript.SyntaxError{Name: file, Text: strings.TrimPrefix(err.Error(), "json: "), Hint: hint}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at, bad.Text = e.Offset, "the file is not valid JSON: "+bad.Text
 	}

@@ -170,6 +170,10 @@ func hint(err error) string {
 		return "choose another file with --store"
 	case Is[*postgres.UnsafeError](err):
 		return "" // the error itself says what to do
+	case slug == "file" && errors.Is(err, fs.ErrNotExist):
+		return "check the name: a relative one begins in the current folder, or in the folder of -C"
+	case slug == "file" && errors.Is(err, fs.ErrPermission):
+		return "change the permissions of the file or folder, or name another"
 	}
 	return hints.Get()[slug]
 }
@@ -263,8 +267,8 @@ var afterNotFound = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subj
 		api.SubjectBlock:     "carrel search QUERY finds blocks, and carrel messages lists them",
 		api.SubjectNoSummary: "carrel compress --strategy anchored writes one when the window is larger than its --target",
 		api.SubjectSummary:   "carrel summary show prints the summary of a session",
-		api.SubjectManifest:  "carrel manifest list has those of a scope, which --scope names",
-		api.SubjectArtifact:  "carrel ls lists those of a scope, which --scope names",
+		api.SubjectManifest:  "carrel manifest list prints the manifests of a scope; --scope names another scope",
+		api.SubjectArtifact:  "carrel ls lists the artifacts of a scope; --scope names another scope",
 		api.SubjectStore:     "carrel import --all imports the sessions of your agents, and carrel demo shows an example",
 		api.SubjectSession:   "carrel sessions lists them",
 	}

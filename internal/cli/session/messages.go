@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/store"
@@ -87,7 +88,7 @@ func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.Blo
 	if after != "" {
 		at := slices.IndexFunc(blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), after) })
 		if at < 0 {
-			return nil, fmt.Errorf("find block %s: %w", after, store.ErrNotFound)
+			return nil, &out.Error{Text: fmt.Sprintf("--after: the session has no block %q", after), Err: api.About(api.SubjectBlock, store.ErrNotFound)}
 		}
 		blocks = blocks[at+1:]
 	}

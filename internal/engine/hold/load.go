@@ -216,7 +216,7 @@ func (h *Snapshot) CheckConversation() error {
 // conversation or a part of it is stored at the provider.
 func (h *Snapshot) CheckPaged() error {
 	if at := h.Session.Elsewhere; at != "" {
-		return fmt.Errorf("%w: session %s cannot be paged: its %s refers to history that only the provider has", api.ErrPolicy, h.Head.ID, at)
+		return fmt.Errorf("%w: session %s cannot be paged: its %s refers to history that only the provider has: import the whole history in its place", api.ErrPolicy, h.Head.ID, at)
 	}
 	return h.CheckConversation()
 }
