@@ -11,7 +11,7 @@ import (
 
 // A Best is a document found in an index.
 type Best struct {
-	ID    int64
+	ID    int64       // number of the block, which store.Finder.Numbered resolves
 	Score ratio.Ratio // by BM25, from 0 up without a bound
 	at    scored
 }
@@ -23,28 +23,28 @@ type scored struct {
 	place uint32
 }
 
-// Has reports whether the document has word number i of the query. views are the
-// views that [FindBest] searched.
+// Has reports whether the document has the word with the index i in the words that were passed to
+// Postings. The argument views is that of [FindBest].
 func (d *Best) Has(views []postings.View, i int) bool {
 	l := views[d.at.view].Lists[i]
 	return l != nil && l.Count(d.at.place) > 0
 }
 
-// RankIDF returns the weight in [Rank] of a word that n of N documents have,
-// which are the arguments having and docs: ln(1+(N-n+½)/(n+½)). It is above 0
-// for every word.
+// RankIDF returns the weight of a word in [Rank], ln(1+(N-n+½)/(n+½)), where N is docs, the number
+// of documents, and n is having, the number of those that have the word. It is above 0 for every
+// word.
 func RankIDF(docs, having int) float64 {
 	return math.Log(1 + (float64(docs-having)+0.5)/(float64(having)+0.5))
 }
 
-// FindBest returns the k documents with the highest BM25 scores, best first.
-// A view has the documents of one index, and for each word of the query the
-// list of the documents that have it. The score of a document is
+// FindBest returns the k documents with the highest BM25 scores, best first. The argument views is
+// the result of store.Finder.Postings for the words of a query, such as [Keys] returns: a view has
+// the documents of one part of an index, and for each word the documents that have it. The function
+// idf weighs a word; pass [RankIDF]. The score of a document is that of [Rank],
 //
 //	sum over words: idf · tf·(k1+1)/(tf+k1·(1-b+b·len/avg))
 //
-// All views are of one scope, and no document is in two indexes. idf and avg
-// are computed over all views together. Ties go to the smaller id.
+// with idf and avg over all views together. No document is in two views. Ties go to the smaller id.
 //
 // The search passes over the documents in stretches with at most one block of
 // postings per word. It skips a stretch if the largest counts and the

@@ -15,7 +15,8 @@
 //
 // Scores are integers in millionths, and cosines are computed in integers, so
 // that scores and orders are equal on every processor. Ties are broken by id
-// or index. Functions may be called concurrently.
+// or index. Functions may be called concurrently, except that calls of
+// [CountStems] must not share their cache.
 package retrieval
 
 import (
@@ -37,7 +38,7 @@ type Document struct {
 
 // A Hit is a document with its score.
 type Hit struct {
-	Index int         // index in docs
+	Index int         // index in the documents or turns that were ranked
 	Score ratio.Ratio // from 0 up without a bound
 	Terms []string    // words of the query that the document has, in the query's order
 }
@@ -54,8 +55,9 @@ const (
 //
 //	sum over words: ln(1+(N-n+½)/(n+½)) · tf·(k1+1)/(tf+k1·(1-b+b·len/avg))
 //
-// Words are stemmed as English. A repeated word of the query counts once.
-// Ties go to the smaller id.
+// N documents are given, and n of them have the word; tf is how often the document has it, len the
+// number of the document's words, and avg the mean of len; k1 is 1.2, and b is 0.75. Words are
+// stemmed as English. A repeated word of the query counts once. Ties go to the smaller id.
 func Rank(query string, docs []Document) []Hit {
 	t := count(query, docs)
 	var hits []Hit

@@ -15,9 +15,9 @@ const (
 
 // Personal returns the e-mail addresses and telephone numbers in a text, in order and without
 // overlap. A telephone number is either in international form or ten digits in groups of three,
-// three and four. The international form is a plus sign that does not begin a line, and eight to
-// fifteen digits, or ten to fifteen without a gap. Other forms are not found, because ids, times,
-// amounts and lines of diffs look like them.
+// three and four. The international form is a plus sign that does not begin a line, and then eight
+// to fifteen digits with a gap, or ten to fifteen without one. Other forms are not found, because
+// ids, times, amounts and lines of diffs look like them.
 func Personal(text string) []Finding { return merge(scanPhones(scanEmails(nil, text), text)) }
 
 // RedactPersonal returns text with each finding of [Personal] replaced by its kind, as in

@@ -40,11 +40,10 @@ import (
 	"strings"
 )
 
-// A Kind is the kind of a finding. It is stored as its text: anthropic-key,
-// assignment, aws-key, bearer-token, carrel-token, github-token,
-// gitlab-token, google-key, huggingface-token, jwt, npm-token, openai-key,
-// password, private-key, pypi-token, slack-token, stripe-key or url-password,
-// and of personal data email or phone.
+// A Kind is the kind of a finding. It is stored as its text: anthropic-key, assignment (the value
+// of a variable with a name such as api_key), aws-key, bearer-token, carrel-token, github-token,
+// gitlab-token, google-key, huggingface-token, jwt, npm-token, openai-key, password, private-key,
+// pypi-token, slack-token, stripe-key or url-password, and of personal data email or phone.
 type Kind string
 
 // The kinds of credentials.

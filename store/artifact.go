@@ -16,12 +16,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Version counts the updates of a scope, from 1. A scope without updates
-// has version 0.
+// A Version counts the updates of a scope, from 1. A scope without updates has version 0.
 type Version int64
 
-// An ArtifactID names an artifact within its scope. It reveals nothing about
-// the text.
+// An ArtifactID names an artifact within its scope. The writer makes it: any text that is not empty
+// and reveals nothing about the artifact's text, such as 8 random bytes in hexadecimal.
 type ArtifactID string
 
 // A Status is the status of an artifact. Only StatusLive artifacts may enter
@@ -38,9 +37,8 @@ const (
 	StatusPurged     Status = "purged"     // the text is erased
 )
 
-// An Artifact is the record of a piece of context from outside the
-// conversations. Its text is in the cell Content; its title, source and other
-// metadata are in the cell About.
+// An Artifact is the record of a piece of context from outside the conversations. Its text is in
+// the cell Content; its title, source and other metadata are in the cell About.
 type Artifact struct {
 	ID       ArtifactID
 	Seq      int64   // position in its scope, from 1, in the order of arrival; set by the store
@@ -53,11 +51,11 @@ type Artifact struct {
 	Bytes    int64
 	Tokens   token.Count // tokens of its rendering in a context, by Encoding
 	Encoding string
-	Source   string          // kind of the source from which it is fetched again, or empty
+	Source   string          // scheme of the source from which it is fetched again, such as "https"; "stash"; or empty
 	Created  time.Time       // time from which the text is true; like all times here UTC, in whole milliseconds
 	Updated  time.Time       // time of the last write
 	Expires  time.Time       // zero: never
-	Address  string          // equal for equal texts of a scope; empty after a purge
+	Address  string          // digest, made by the writer, to find equal texts of a scope; empty after a purge
 	Gate     json.RawMessage // record of the gate; holds no text
 }
 
@@ -70,12 +68,11 @@ type Write struct {
 	At Version
 }
 
-// An Update has all writes of one job to the artifacts of a scope and to its
-// ledger.
+// An Update has all that one write changes in the artifacts of a scope and in its ledger. Entry
+// needs an ID; all other fields may be zero.
 //
-// A purged cell keeps its kind and its commitment. An artifact whose content
-// is purged is removed from the index, unless Index has a new entry for it.
-// Purging a cell twice is no error.
+// A purged cell keeps its kind and its commitment. An artifact whose content is purged is removed
+// from the index, unless Index has a new entry for it. Purging a cell twice is no error.
 type Update struct {
 	Cells     []Cell
 	Edges     []Edge
@@ -101,7 +98,7 @@ type Manifest struct {
 	Version Version              `json:"version"`           // of the update that wrote it; set by the store
 	Session transcript.SessionID `json:"session,omitempty"` // session whose window is in the context
 	Created time.Time            `json:"created"`
-	Format  string               `json:"format"`
+	Format  string               `json:"format"` // name of the context's format
 	Tier    tier.Tier            `json:"tier"`
 	Budget  token.Count          `json:"budget"`
 	Total   token.Count          `json:"total"`
@@ -111,7 +108,9 @@ type Manifest struct {
 	Made    []ContextOutcome     `json:"made,omitempty"` // outcomes of the context, in order; set by the store
 }
 
-// A ContextOutcome is an outcome of a context, recorded beside its manifest.
+// A ContextOutcome is recorded beside the manifest of an assembled context: the decision of the
+// gate or of a review about a memory that was made with it, or the end of the call that sent it.
+// The store does not interpret Data.
 type ContextOutcome struct {
 	Manifest string           `json:"manifest"`
 	Version  Version          `json:"version"` // set by the store
@@ -120,7 +119,8 @@ type ContextOutcome struct {
 	Data     json.RawMessage  `json:"data,omitempty"` // holds no text
 }
 
-// A Pick selects artifacts by one of its fields.
+// A Pick selects artifacts by one of its fields. Set only one: otherwise the first that is set of
+// Cells, Seqs, Status, Address and Prefix selects alone.
 type Pick struct {
 	Prefix  string // beginning of the id
 	Address string
@@ -131,11 +131,10 @@ type Pick struct {
 
 // Artifacts stores pieces of context from outside the conversations.
 type Artifacts interface {
-	// Update makes an update durably, whole or not at all, and returns the
-	// new version. It fails with ErrConflict unless each artifact that it
-	// writes is at the stated version, and with ErrNotFound if it refers to a
-	// missing cell, artifact or manifest. It refuses an invalid update, and
-	// one with a cell, manifest or entry that exists.
+	// Update makes an update durably, whole or not at all, and returns the new version. It fails
+	// with ErrConflict unless each artifact that it writes is at the stated version, and with
+	// ErrNotFound if it refers to a missing cell, artifact or manifest. It refuses an invalid
+	// update, and one with a cell, manifest or entry that exists.
 	Update(ctx context.Context, scope governance.Scope, u *Update) (Version, error)
 
 	// Version returns the version of a scope.
@@ -145,15 +144,13 @@ type Artifacts interface {
 	// status, by Seq. After 0 it yields all.
 	Artifacts(ctx context.Context, scope governance.Scope, after Version) iter.Seq2[*Artifact, error]
 
-	// Pick returns the artifacts that p selects, by Seq, at most limit. A
-	// zero Pick selects all.
+	// Pick returns the artifacts that p selects, by Seq, at most limit. A zero Pick selects all.
 	Pick(ctx context.Context, scope governance.Scope, p *Pick, limit int) ([]Artifact, error)
 
-	// Hits returns the positions (Seq) of artifacts whose text has at least
-	// one of the terms, at most limit. Artifacts with rarer or more terms
-	// come first, as [FindHits] weighs them; of equals the newest first. Of a very
-	// frequent term only the newest artifacts are considered. A term is split
-	// into words by [Words], and each matches only whole words of a text.
+	// Hits returns the positions (Seq) of artifacts whose text has at least one of the terms, at
+	// most limit. Artifacts with rarer or more terms come first, as [FindHits] weighs them; of
+	// equals the newest first. Of a very frequent term only the newest artifacts are considered. A
+	// term is split into words by [Words], and each matches only whole words of a text.
 	Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]int64, error)
 }
 
@@ -166,16 +163,17 @@ type Ledger interface {
 	// session is not empty, newest first and without Body, Uses and Made.
 	Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID) iter.Seq2[*Manifest, error]
 
-	// Users returns the ids of the manifests that use any of the artifacts,
-	// oldest first.
+	// Users returns the ids of the manifests that use any of the artifacts, oldest first.
 	Users(ctx context.Context, scope governance.Scope, ids []ArtifactID) ([]string, error)
 
 	// Log yields the entries of a scope's updates after a version, in order.
 	Log(ctx context.Context, scope governance.Scope, after Version) iter.Seq2[*Entry, error]
 }
 
-// Validate returns the first error in an update that can be found without the
-// store. Every driver calls it before it writes.
+// Validate returns the first error in an update that can be found without the store. Every driver
+// calls it before it writes. Cells are checked as in [Change.Validate]. Each artifact is there once
+// and has an ID, a valid Class and Status, Content and About. A manifest has an ID, and each of
+// Uses once. An outcome names a Manifest, and Entry has an ID.
 func (u *Update) Validate() error {
 	cells := make(map[CellID]bool, len(u.Cells))
 	for i := range u.Cells {

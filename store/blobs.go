@@ -12,7 +12,8 @@ import (
 )
 
 // A BlobKey names the blob that has the body of one cell. It is unique in its scope, and consists
-// of the size of the body, a hyphen and a random text, as in "1048576-JSLNS5Z2…".
+// of the size of the body, a hyphen and a random text, as in "1048576-JSLNS5Z2…". Package
+// store/offload puts a digest of the scope and a slash before it.
 type BlobKey string
 
 // NewBlobKey returns a new key for a body with the given size in bytes.
@@ -43,8 +44,8 @@ func (e *AwayError) Is(target error) bool { return target == ErrUnreadable }
 // with a [Cell.Blob] has no body in the store, and reading it fails with an [AwayError].
 //
 // A key is loose while no cell refers to it. It is recorded before its blob is written, and until
-// its blob is deleted, so that no blob is forgotten whenever a process dies. A write of a cell
-// takes the key, in its own transaction, and fails with ErrConflict if the key is not loose or is
+// its blob is deleted, so no blob is forgotten, whenever a process may die. A write of a cell takes
+// the key in the transaction of the write, and fails with ErrConflict if the key is not loose or is
 // being dropped. A purge of the cell makes the key loose again.
 type Blobs interface {
 	// ReserveBlobs durably records keys as loose, for blobs that are written next.
@@ -62,12 +63,12 @@ type Blobs interface {
 	// deleted.
 	ForgetBlobs(ctx context.Context, scope governance.Scope, keys []BlobKey) error
 
-	// CellBlobs returns the blobs of those of the cells that have one, or of all cells of the
-	// scope if ids is nil.
+	// CellBlobs returns the keys of the blobs of the cells with the given ids, or of all cells of
+	// the scope if ids is nil. Cells without a blob are left out.
 	CellBlobs(ctx context.Context, scope governance.Scope, ids []CellID) (map[CellID]BlobKey, error)
 }
 
-// BlobsOf returns the keys of the blobs of cells.
+// BlobsOf returns the keys of the blobs of those cells that have one.
 func BlobsOf(cells []Cell) (keys []BlobKey) {
 	for i := range cells {
 		if cells[i].Blob != "" {

@@ -15,13 +15,13 @@ import (
 // A Call is the record of a request to a model and its answer. It holds only
 // ids, figures and digests, so it can stay when its session is purged.
 type Call struct {
-	ID      string               // such as "call_5c1f09ab7d20e613", unique in a scope
-	Seq     int64                // position in its scope, from 1, in the order of begin times; set by the store
+	ID      string               // made by the writer, such as "call_5c1f09ab7d20e613", unique in a scope
+	Seq     int64                // position in its scope, from 1, in the order in which calls were recorded as begun; set by the store
 	Session transcript.SessionID // may be empty, or name a session that is not stored
 	State   CallState
 	Begun   time.Time       // UTC, whole milliseconds
 	Ended   time.Time       // UTC, whole milliseconds; zero while the state is CallIntent
-	Intent  json.RawMessage // description of the call before it was sent; holds no text
+	Intent  json.RawMessage // description of the call before it was sent, which the store does not interpret; holds no text
 	Outcome json.RawMessage // outcome of the call; holds no text; nil in the state CallIntent
 }
 
@@ -47,11 +47,10 @@ type CallFilter struct {
 	Limit   int                  // largest number of calls, of which the latest are selected; 0 or less means all
 }
 
-// A Rewrite is a text that was sent to a model in place of messages of the
-// client. A session has at most one rewrite of each kind for a chain: a new
-// one replaces the earlier one.
+// A Rewrite is a text that was sent to a model in place of messages of the client. A session has at
+// most one rewrite of each kind for a chain: a new one replaces the earlier one.
 type Rewrite struct {
-	Chain    digest.Digest // digest of the client's messages up to the last replaced one
+	Chain    digest.Digest // digest of the client's messages up to the last replaced one; the store only compares it
 	Kind     RewriteKind
 	Epoch    int    // number of the epoch in which it was made: each RewriteHead begins one; 0 before the first
 	Messages int    // number of messages in the chain, at least 1
@@ -69,26 +68,25 @@ const (
 
 // Calls stores calls to models and rewrites.
 type Calls interface {
-	// Record writes calls durably, all or none. A call in the state
-	// CallIntent begins; if its id exists, Record fails with ErrConflict. A
-	// call in another state ends the recorded call with its id: only ID, State,
-	// Ended and Outcome are used. Record then fails with ErrNotFound if no call
-	// with that id was begun, and with ErrConflict if it has ended, except that
-	// CallUnknown may change to another state. It refuses invalid calls and
-	// repeated ids.
+	// Record writes calls durably, all or none. A call in the state CallIntent begins; if its id
+	// exists, Record fails with ErrConflict. A call in another state ends the recorded call with
+	// its id: only ID, State, Ended and Outcome are used. Record then fails with ErrNotFound if no
+	// call with that id was begun, and with ErrConflict if it has ended, except that CallUnknown
+	// may change to another state. It refuses calls that [ValidateCalls] refuses.
 	Record(ctx context.Context, scope governance.Scope, calls []Call) error
 
 	// Calls yields the selected calls by Seq, the last first.
 	Calls(ctx context.Context, scope governance.Scope, filter CallFilter) iter.Seq2[*Call, error]
 
-	// Rewrites yields the rewrites of a session by epoch, then by number of
-	// messages, kind and chain. [Change.Rewrites] adds them. It yields
-	// ErrNotFound if the session does not exist.
+	// Rewrites yields the rewrites of a session by epoch, then by number of messages, kind and
+	// chain. [Change.Rewrites] adds them. It yields ErrNotFound if the session does not exist.
 	Rewrites(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*Rewrite, error]
 }
 
-// ValidateCalls returns the first error in calls that can be found without
-// the store. Every driver calls it before it writes.
+// ValidateCalls returns the first error in calls that can be found without the store. Every driver
+// calls it before it writes. Each call has an ID, which occurs once, and a valid State. In the
+// state CallIntent it has a time Begun and neither Ended nor Outcome; in every other state it has
+// Ended.
 func ValidateCalls(calls []Call) error {
 	seen := make(map[string]bool, len(calls))
 	for i := range calls {

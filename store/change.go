@@ -8,8 +8,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Validate returns the first error in a change that can be found without the
-// store. Every driver calls it before it writes.
+// Validate returns the first error in a change that can be found without the store. Every driver
+// calls it before it writes. Each cell is there once, has an ID and a matching Commit, and is not
+// Gone. Each block is there once and has an ID and a valid State. A rewrite has a valid Kind, a
+// Chain, and a cell that the change adds. Head.Status is empty, StatusTombstoned or StatusPurged,
+// and Entry has an ID. With Erase the status is StatusPurged, and there are no Statements, Index or
+// Rewrites.
 func (c *Change) Validate() error {
 	cells := make(map[CellID]bool, len(c.Cells))
 	kinds := make(map[CellID]CellKind, len(c.Rewrites))
@@ -77,7 +81,8 @@ func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 	return nil
 }
 
-// Holds reports whether the commitment of a cell matches its body.
+// Holds reports whether the commitment of a cell matches its body. Of a cell that is Gone or has a
+// Blob it reports false, because the body is not there.
 func (c *Cell) Holds() bool {
 	return c.Commit.Equal(c.commit())
 }

@@ -17,10 +17,10 @@ type Credential struct {
 	Actor       governance.Actor          `json:"actor"`
 	Scopes      []governance.ScopePattern `json:"scopes"`
 	Permissions []governance.Permission   `json:"permissions"`
-	Note        string                    `json:"note,omitempty"` // purpose
-	Created     time.Time                 `json:"created"`        // UTC, whole milliseconds, as all times here
-	Expires     time.Time                 `json:"expires,omitzero"`
-	Revoked     time.Time                 `json:"revoked,omitzero"`
+	Note        string                    `json:"note,omitempty"`   // purpose
+	Created     time.Time                 `json:"created"`          // UTC, whole milliseconds, as all times here
+	Expires     time.Time                 `json:"expires,omitzero"` // zero: never
+	Revoked     time.Time                 `json:"revoked,omitzero"` // zero: not revoked
 }
 
 // Credentials stores records of bearer credentials. It is not part of
@@ -59,8 +59,8 @@ type Database interface {
 // HashSize is the size of a credential's hash in bytes.
 const HashSize = 32
 
-// Validate returns the first error in a credential. Every driver calls it
-// before it writes.
+// Validate returns the first error in a credential, which needs an ID, a Hash of [HashSize] bytes,
+// an Actor and a time Created. Every driver calls it before it writes.
 func (t *Credential) Validate() error {
 	switch {
 	case t.ID == "":

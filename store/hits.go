@@ -9,11 +9,11 @@ import (
 
 // FindHits implements [Artifacts.Hits] for all drivers, so that equal stores give equal hits.
 //
-// A word that occurs in n artifacts adds 1/n to the weight of each of them. For a frequent word,
-// only the newest artifacts that have it are considered, and n is their number: a twentieth of the
-// artifacts of the scope, but at least 200, at most 1,000, and never fewer than limit. In addition,
-// artifacts with both of the two rarest frequent words are searched among the newest 100,000
-// artifacts.
+// FindHits returns at most limit positions, those of the greatest weight first. A word that occurs
+// in n artifacts adds 1/n to the weight of each. Let m be a twentieth of the artifacts of the
+// scope, at least 200 and at most 1,000, or limit if that is more. A word that m or more artifacts
+// have is frequent: only the m newest of them are considered, and n is m. In addition, artifacts
+// with both of the two rarest frequent words are searched among the newest 100,000 artifacts.
 //
 // The parameter last is the position of the last artifact of the scope. The driver's function
 // newest finds the artifacts that have all of the words and a position greater than after. It

@@ -31,8 +31,8 @@ type Job struct {
 type Jobs interface {
 	// BeginJob records the job j and gives it to the process with j.Mark for the duration d. If
 	// a job with this name is recorded already, BeginJob takes that job over if its time is
-	// over, and otherwise fails with ErrTaken. It returns the job as it is recorded, with the
-	// actor and the data of the process that began it.
+	// over, and otherwise fails with ErrTaken. It returns the recorded job: with j.Mark, and with
+	// the actor and the data of the process that began it.
 	BeginJob(ctx context.Context, j *Job, d time.Duration) (*Job, error)
 
 	// KeepJob extends the time of a job to d from now on. If d is 0, it releases the job to any

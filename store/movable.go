@@ -35,7 +35,8 @@ type Movable interface {
 }
 
 // ValidateMoved returns the first error in the arguments of [Movable.AddCells] that can be found
-// without the store. Every driver calls it before it writes.
+// without the store. Every driver calls it before it writes. Cells are checked as in
+// [Change.Validate], but may be Gone; such a cell has no Salt, Body or Blob.
 func ValidateMoved(cells []Cell) error {
 	seen := make(map[CellID]bool, len(cells))
 	for i := range cells {

@@ -23,19 +23,19 @@ type Request struct {
 	Actor   governance.Actor
 	Key     string
 	Attempt string        // random text that differs for each attempt at the same request
-	Asking  digest.Digest // digest of the content of the request
+	Asking  digest.Digest // digest of the content of the request; the store does not compare it, its reader does
 	Time    time.Time     // UTC, whole milliseconds
 	Outcome []byte        // ids and figures of the result; nil while it is not known
 }
 
 // Requests stores the requests for which writes were made. A driver has this role if several
-// processes on several machines can have its store open. It is not part of [Store], and a
-// guarded store does not have it.
+// processes on several machines can have its store open; store/memory has it for tests. It is not
+// part of [Store], and a guarded store does not have it.
 //
-// Calls of Apply and Update may have a context with a request of the same scope, see [WithRequest].
-// The first such call records the request in the transaction of its write, so the store knows the
-// request if and only if the write was made. If another attempt has recorded the same request less
-// than RequestTime before, the call fails with ErrRepeated and writes nothing.
+// The context of Apply and Update may have a request of the same scope, see [WithRequest]. The
+// first write with it records the request in its transaction, so the store knows the request if and
+// only if the write was made. If another attempt has recorded a request of the same actor and key
+// less than RequestTime before, Apply and Update fail with ErrRepeated and write nothing.
 type Requests interface {
 	// Request returns a recorded request, or ErrNotFound.
 	Request(ctx context.Context, scope governance.Scope, actor governance.Actor, key string) (*Request, error)
@@ -44,8 +44,8 @@ type Requests interface {
 	AllRequests(ctx context.Context, scope governance.Scope) ([]Request, error)
 
 	// SettleRequest durably records the outcome of r, and also r itself if no write has recorded
-	// it. It changes nothing if another attempt has recorded the request. It deletes the
-	// requests of the scope that are older than RequestTime.
+	// it. It does not change the record of another attempt at the request. It deletes the
+	// requests of the scope that precede r, see [Request.Precedes].
 	SettleRequest(ctx context.Context, r *Request) error
 
 	// DropRequest deletes the request if the attempt of r has recorded it.

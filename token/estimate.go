@@ -14,7 +14,7 @@ const (
 // Estimate returns a guess at the number of tokens of a text from its length alone: 4
 // characters a token for prose, 3.5 for code, 3 for JSON, rounded up. So 400 characters are 100
 // tokens as prose, 115 as code, 134 as JSON. For an image it returns 0: the text of an image is
-// encoded bytes, which no model reads as text. [Image] counts its pixels.
+// encoded bytes, which no model reads as text. Add [ImageBound] for it.
 //
 // A character is a UTF-16 code unit. A guess may be too low by a factor of two
 // or more, above all for Chinese, Japanese and Korean text; where a budget must

@@ -24,8 +24,8 @@ func NewTally(c Counter) *Tally {
 	return t
 }
 
-// With returns the tokens of the text with part appended, without appending
-// it.
+// With returns the tokens of the text with part appended, without appending it. With("") returns
+// those of the text so far.
 func (t *Tally) With(part string) Count {
 	n := t.sum + t.counter.Count(t.rest+part)
 	for _, b := range t.bounds {

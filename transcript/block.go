@@ -20,9 +20,9 @@ func (id BlockID) Short() string { return string(id[:min(8, len(id))]) }
 // a whole.
 type Block struct {
 	ID       BlockID
-	Turn     int   // position in the session, from 1
-	Kind     Kind  // what it is
-	Messages []int // indexes in Session.Messages, ascending
+	Turn     int // position in its window, from 1
+	Kind     Kind
+	Messages []int // indexes in the list of messages that was grouped, ascending
 }
 
 // A Kind is the kind of a block. It is stored as its text.
@@ -39,7 +39,7 @@ const (
 )
 
 // Said yields the parts of the block with their texts: texts, calls with arguments, and results,
-// without thinking. The argument must be the messages of the session.
+// without thinking. The argument must be the list that was grouped.
 func (b *Block) Said(messages []Message) iter.Seq2[Part, string] {
 	return func(yield func(Part, string) bool) {
 		for _, i := range b.Messages {
@@ -63,7 +63,7 @@ func (b *Block) Said(messages []Message) iter.Seq2[Part, string] {
 	}
 }
 
-// Text returns the texts of [Block.Said], each followed by a line feed.
+// Text returns the texts of [Block.Said], each followed by a line feed, for the same list.
 func (b *Block) Text(messages []Message) string {
 	size := 0
 	for _, said := range b.Said(messages) {
@@ -78,9 +78,8 @@ func (b *Block) Text(messages []Message) string {
 	return text.String()
 }
 
-// Blocks groups the messages of s into blocks: those of the conversation, and
-// those of each earlier window. Turns are counted per window. Short ids are
-// unique in the session.
+// Blocks groups the messages of s into blocks: now has those of s.Messages, and earlier[i] those of
+// s.Earlier[i]. IDs are of generation 0. Short ids are unique in the session.
 func (s *Session) Blocks() (now []Block, earlier [][]Block) {
 	names := naming{session: s.ID, taken: make(map[string]bool)}
 	for _, msgs := range s.Earlier {
@@ -171,9 +170,10 @@ func kindOf(m *Message) Kind {
 }
 
 // NewBlockID returns the id of a block: the first 16 hexadecimal digits of a SHA-256 over the
-// arguments. If providerID is not empty, turn is ignored, so the id does not depend on the
-// position. The generation grows when a session is imported again with other content in the same
-// message. The number in try distinguishes ids that would otherwise have the same short form.
+// arguments. If providerID, the id of the block's first message, is not empty, turn is ignored, so
+// the id does not depend on the position. The generation is 0 at the first import; it is greater
+// for a block that a later import finds with other content under the same id. The number in try is
+// 0, or more if another block of the session has the same short form.
 func NewBlockID(session SessionID, generation, turn int, providerID string, try int) BlockID {
 	if providerID != "" {
 		turn = 0

@@ -72,10 +72,9 @@ var summaryLines = [...]string{
 	"Another language model started to solve this problem and produced a summary",
 }
 
-// Words returns the text that a person wrote in a user message: without
-// additions of clients, and "" for a message that a program wrote. Of a
-// command it returns the arguments, unless the client runs the command by
-// itself.
+// Words returns the text that a person wrote in a user message: without additions of clients, and
+// "" for a message that a program wrote. Of a slash command it returns the arguments, or "" if the
+// client runs the command without the model, such as /compact.
 func Words(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "<command-") {
@@ -91,8 +90,8 @@ func Words(text string) string {
 	return text
 }
 
-// Title returns a title for a conversation: the first line that a person wrote, of 80 characters at
-// most, or "".
+// Title returns a title for a conversation: the first line that a person wrote, cut to 80 code
+// points, or "".
 func Title(messages []Message) string {
 	for i := range messages {
 		if m := &messages[i]; m.Role == RoleUser && !m.Summary {

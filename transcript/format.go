@@ -16,29 +16,30 @@ type Format interface {
 	// It must return false for the other formats of this module.
 	Sniff(data []byte) bool
 
-	// Decode reads a conversation. name is the file name, which may be empty;
-	// it is used in errors and, if the format has no session ids, in the id
-	// of the session. The session's items concatenate to data.
+	// Decode reads a conversation. The parameter name is the name of the file, or of [ThreadName],
+	// or empty; it is used in errors and, if the file has no session id, in the id of the session,
+	// see [SessionID]. The session's items concatenate to data.
 	//
 	// It returns a [*SyntaxError] for input that cannot be read. A
 	// conversation that a provider would refuse is no error: see Validate.
 	Decode(name string, data []byte) (*Session, error)
 
-	// Encode writes a window of a session of any format. If the session is of
-	// this format, an intact window is written as the input, byte for byte, and
-	// in any other window each unchanged message keeps its bytes. Parts that
-	// the format cannot carry are listed in the result.
-	// Parts that the provider would refuse are repaired first, see [Repair].
+	// Encode writes a window of a session of any format. If the session is of this format, an
+	// intact window is written as the input, byte for byte, with its faults, and in any other
+	// window each unchanged message keeps its bytes. In a window that is not intact, Encode repairs
+	// parts that the provider would refuse, as [Repair] does. The result lists repairs, and parts
+	// that the format cannot carry. Encode fails only if the session's items cannot be read.
 	Encode(w *Window) (*Encoded, error)
 
-	// Validate returns the reasons for which the provider would refuse data,
-	// in the order of the messages. It returns an error only if data cannot
-	// be read.
+	// Validate returns the reasons for which the provider would refuse data, in the order of the
+	// messages. It returns an error only if data cannot be read.
 	Validate(data []byte) ([]Violation, error)
 }
 
-// A Resumed is a format of files that an agent can resume. If the field As of a window is set, it
-// encodes the window as a new session of the agent with that id.
+// A Resumed is a format of files that an agent can resume: of claudecode, codex, geminicli and
+// opencode. Ask with r, ok := format.(transcript.Resumed); [Metered], [Logged] and [Tidier] are
+// optional in the same way. If the field As of a window is set, Encode writes the window as a new
+// session of the agent with that id.
 type Resumed interface {
 	Format
 
@@ -49,12 +50,12 @@ type Resumed interface {
 // Encoded is an encoded window.
 type Encoded struct {
 	Data    []byte
-	Session SessionID // id of the new session, if the format made one
+	Session SessionID // id of the session in Data, in formats that begin a new one for a changed window
 	Losses  []Loss    // parts that the format cannot carry
 	Repairs []Fix     // repairs for the provider
 
 	// Spans has the positions of the messages in Data, in order and without
-	// overlap. Formats that are not request formats may leave it empty.
+	// overlap. Only formats of request bodies need to set it.
 	Spans []Span
 }
 
@@ -64,18 +65,18 @@ type Span struct {
 	Start, End int     // in bytes
 }
 
-// A Loss is a part of a session that a format cannot carry.
+// A Loss reports parts of one kind, in one message, that a format cannot carry.
 type Loss struct {
 	Message int    `json:"message"` // index in the window
 	What    string `json:"what"`    // such as "thinking"
-	Count   int    `json:"count"`
-	Bytes   int    `json:"bytes"`
+	Count   int    `json:"count"`   // number of the parts
+	Bytes   int    `json:"bytes"`   // their size
 }
 
 // A Violation is a reason for which a provider would refuse a conversation.
 type Violation struct {
 	Rule    string `json:"rule"`            // such as "A2" or "X4"
-	Message int    `json:"message"`         // index in the list of messages; -1 for the request
+	Message int    `json:"message"`         // index in the request's list of messages or items; -1 for the request as a whole
 	Field   string `json:"field,omitempty"` // such as "messages.3.content.0"
 	Text    string `json:"text"`
 }

@@ -2,8 +2,8 @@ package transcript
 
 import "time"
 
-// Logged is a format whose files may have the client's own log of its
-// requests to models.
+// Logged is a [Format] whose files may have the client's own log of its requests to models: that of
+// claudecode.
 type Logged interface {
 	// Requests returns the requests in the log of a session, oldest first.
 	// The warnings say which requests the log has in part only: at most one
@@ -13,8 +13,7 @@ type Logged interface {
 
 // A Request is a past request to a model from the log of a client, with what
 // the session has about the reply. It holds no text. Sizes are in bytes of the
-// JSON that the log hashes: it has the keys of each object in order, and no
-// whitespace.
+// JSON that the log hashes, with sorted keys and without whitespace.
 type Request struct {
 	ID     string    // the client's id of the request
 	Client string    // the client's id of the session, and of the sub-agent after a slash

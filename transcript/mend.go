@@ -4,8 +4,9 @@ import "slices"
 
 // MendOptions are options of [Mend].
 type MendOptions struct {
-	// Binds means that the model may bind its thinking to everything before
-	// it, so that thinking behind the first change must be removed.
+	// Binds means that the model may bind its thinking to everything before it, so that thinking
+	// behind the first change must be removed. See anthropic.BindsThinking and
+	// responses.BindsReasoning.
 	Binds bool
 
 	// Bare removes all thinking, for a request that the provider refused
@@ -20,8 +21,8 @@ type Mended struct {
 	Left    []Violation // violations that cannot be repaired
 }
 
-// A Tidier is a [Format] that repairs fields that the model does not read,
-// such as cache marks, so that thinking stays valid.
+// A Tidier is a [Format] that repairs fields that the model does not read, such as cache marks, so
+// that thinking stays valid: that of anthropic.
 type Tidier interface {
 	// Tidy returns a request that the provider accepts, and the repairs.
 	Tidy(data []byte) ([]byte, []Fix, error)

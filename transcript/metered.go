@@ -2,8 +2,8 @@ package transcript
 
 import "time"
 
-// Metered is a format that records the provider's usage for the calls of a
-// session.
+// Metered is a [Format] that records the provider's usage for the calls of a session: that of
+// claudecode, codex, geminicli or opencode.
 type Metered interface {
 	// Receipts returns the recorded usage of the calls of a session, in the
 	// order of their answers. Calls that the client did not record are
@@ -25,7 +25,7 @@ type Receipt struct {
 	Write1h  int64 // prompt tokens written to the cache for an hour
 	Output   int64
 
-	After     int  // index of the call that this one continues, or -1
+	After     int  // index, in the list of receipts, of the call that this one continues, or -1
 	Compacted bool // the client compacted the conversation since that call
 	Side      bool // the call is a sub-agent's
 }

@@ -10,8 +10,8 @@ import (
 // stub, a summary, a pointer, or a repair by [Repair].
 const Mark = "[carrel"
 
-// End is the line after the last text of Carrel where other text of the same
-// role may follow. It is short, because a window has many.
+// End is the line that ends a text of Carrel where other text may follow in a message of the same
+// role. It is short, because a window has many.
 const End = "[end]"
 
 // Quote escapes a text of one role that is quoted in a message of another: a
@@ -27,10 +27,9 @@ func Quote(text string) string { return indentSome(protect(text, tags), seemsSpo
 // Unquote reverses [Quote].
 func Unquote(text string) string { return expose(outdent(text, seemsSpoken), tags) }
 
-// QuoteInline escapes a text of one role that is quoted within a line of a
-// message of another. Tags by which agents address the model in the user's
-// name, and texts like the beginning of a stub, get a backslash after the
-// bracket, also if invisible characters are among theirs; line ends become spaces.
+// QuoteInline escapes a text of one role that is quoted within a line of a message of another. It
+// puts a backslash after the opening bracket of each tag, see [IsTag], and of each [Mark], even if
+// invisible characters stand between their letters. Line ends become spaces.
 func QuoteInline(text string) string {
 	var b strings.Builder
 	for at := breakEnd(text); at > 0; at = breakEnd(text) {
@@ -41,10 +40,9 @@ func QuoteInline(text string) string {
 	return protect(b.String(), inline)
 }
 
-// Escape escapes a text for a place where only lines that begin with [Mark]
-// must be distinguished, such as tool output around Carrel's note about
-// omitted lines. A line that begins with the mark, or seems to, is indented by
-// one more space. [unescape] reverses it.
+// Escape escapes a text for a place where only lines that begin with [Mark] must be distinguished,
+// such as tool output around Carrel's note about omitted lines. A line that begins with the mark,
+// or seems to, is indented by one more space.
 func Escape(text string) string { return indentSome(text, seemsMarked) }
 
 // unescape undoes [Escape].
@@ -171,8 +169,7 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Other_Default_Ignorable_Code_Point) || r < ' ' && breakEnd(string(r)) == 0
 }
 
-// Texts after a bracket that make it a tag to escape. A tag may be a closing
-// one.
+// Texts after a bracket that make it a tag to escape. A tag may be a closing one.
 var (
 	tags   = []string{"<system-reminder", "<command-", "<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook"}
 	inline = append([]string{Mark}, tags...)
@@ -184,8 +181,8 @@ func protect(text string, words []string) string {
 	return rewrite(text, words, func(slashes string) string { return slashes + `\` })
 }
 
-// IsTag reports whether a text begins with a tag by which agents address the
-// model in the user's name.
+// IsTag reports whether a text begins with a tag in which agents put notes for the model into the
+// user's messages, such as <system-reminder>.
 func IsTag(text string) bool {
 	return text != "" && opensWith(text[0], text[1:], tags)
 }

@@ -9,7 +9,7 @@ import (
 // A Fix is one repair that makes a provider accept a conversation.
 type Fix struct {
 	Rule    string `json:"rule,omitempty"` // the provider's rule, such as "A2"; empty if the format has none
-	Message int    `json:"message"`        // index in the repaired list; -1 for the request
+	Message int    `json:"message"`        // index in the repaired list of entries or written messages; -1 for the request
 	What    string `json:"what"`
 }
 
@@ -32,8 +32,8 @@ const Interrupted = Mark + ": interrupted, no result was recorded]"
 // begins with a reply, which some providers refuse.
 const Opening = Mark + ": earlier messages left the window]"
 
-// GoOn is the text of the user message that is put after a request that ends
-// in a reply that the model does not continue.
+// GoOn is the text of the user message that is put at the end of a request whose last message is a
+// reply, for a model that refuses such a request.
 const GoOn = Mark + ": go on from here]"
 
 // Repair is [Pairing.Repair] for a provider without rule ids.

@@ -11,7 +11,8 @@ type Cut struct {
 	With     []byte
 }
 
-// Splice returns a copy of raw with the cuts applied. Cuts must not overlap.
+// Splice returns a copy of raw with the cuts applied. It sorts cuts in place. It panics if two of
+// them overlap or one is not within raw.
 func Splice(raw []byte, cuts ...Cut) []byte {
 	slices.SortFunc(cuts, func(a, b Cut) int { return cmp.Compare(a.From, b.From) })
 	n := len(raw)

@@ -7,11 +7,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A SessionID names one conversation: the provider's own id if it has one.
+// A SessionID names one conversation. It is the id in the file, if the format has one. For request
+// bodies, which have none, it is the format's prefix, such as "oa-", and a digest of the file's
+// name, the first system message and the first other message.
 type SessionID string
 
-// ThreadName returns a name to pass to Decode for a conversation that is identified by the id of a
-// thread, and not by its first messages. The session's id then ends in this id.
+// ThreadName returns a name to pass to Decode for a request body whose conversation has an id of
+// its own, that of a thread. The session's id is then the format's prefix and this id, so it stays
+// when the client writes its first messages anew.
 func ThreadName(thread string) string { return "carrel:thread:" + thread }
 
 // A Session is a decoded conversation.
@@ -24,29 +27,27 @@ type Session struct {
 	Sent     int64           // tokens of the newest request as the provider counted them, or 0
 	Tools    json.RawMessage // tool definitions in the provider's form, or nil
 	Messages []Message       // the visible conversation, in order
-	Earlier  [][]Message     // windows before a compaction by the client, oldest first, without messages that it kept
+	Earlier  [][]Message     // windows before a compaction by the client, oldest first, without messages that are kept in a later one
 	Items    []Item          // the whole input, in order
 	Branches []Branch        // parts that are not in Messages
 	Logged   int             // requests to models in the client's own log, see [Logged]
 
-	// Elsewhere names the field that refers to history on the provider's
-	// server, such as "previous_response_id", or is empty. Such a session is
-	// stored but not paged.
+	// Elsewhere names the field that refers to history on the provider's server, such as
+	// "previous_response_id", or is empty. Such a session is stored but not paged.
 	Elsewhere string
 
 	Warnings []Warning // oddities of the input, which is kept
 }
 
-// An Item is a piece of the input. The items of a session concatenate to the
-// input.
+// An Item is a piece of the input. The items of a session concatenate to the input.
 type Item struct {
 	Raw      []byte
 	Brings   []string // ids by which other items may refer to it, in formats whose files only grow
 	Mentions []string // ids to which it refers
 }
 
-// A Branch is a part of a session outside its conversation and its earlier
-// windows: messages before a rewind, or a sub-agent's.
+// A Branch is a part of a session outside its conversation and its earlier windows: messages that a
+// rewind took back, or those of a sub-agent.
 type Branch struct {
 	Kind     BranchKind `json:"kind"`
 	Root     string     `json:"root"`             // provider's id of its first message
@@ -61,7 +62,7 @@ type BranchKind string
 // The kinds of branches.
 const (
 	BranchFork      BranchKind = "fork"      // another continuation of the same message
-	BranchCompacted BranchKind = "compacted" // a separate tree that leads to no window of the conversation
+	BranchCompacted BranchKind = "compacted" // messages before a compaction that are in no window of the conversation
 	BranchSidechain BranchKind = "sidechain" // a sub-agent's messages
 )
 
@@ -78,7 +79,7 @@ type Message struct {
 	Role    Role
 	Parts   []Part
 	Summary bool  // made by a compaction, not by a person
-	Items   []int // indexes in Session.Items, in the order of Parts; nil for a generated message
+	Items   []int // indexes in Session.Items of the items that it was read from; nil for a generated message
 }
 
 // A Role is the role of a speaker. It is stored as its text.
@@ -116,7 +117,7 @@ type ToolCall struct {
 	Input json.RawMessage // arguments as the provider carries them; not always valid JSON
 }
 
-// A ToolResult is what a tool returned.
+// A ToolResult is the answer of a tool. If neither Error nor Passed is set, the outcome is unknown.
 type ToolResult struct {
 	CallID  string
 	Content []Part // Text, Media and Opaque
@@ -133,8 +134,7 @@ type Media struct {
 	Raw  json.RawMessage // as the provider carries it
 }
 
-// Opaque is a part that only its provider understands. It is copied, never
-// changed.
+// Opaque is a part that only its provider understands. It is copied, never changed.
 type Opaque struct {
 	Type string
 	Raw  json.RawMessage
@@ -151,8 +151,9 @@ func (m *Message) Paused() bool {
 	return call != ""
 }
 
-// Served returns the id of a call that the provider answers itself in the same
-// reply, or the id of the call that o answers. Both are empty for other parts.
+// Served is for the provider's own tools, which it runs itself within a reply. If o is a call, call
+// is its id. If o is a result, result is the id of the call that it answers. Both are empty for
+// other parts.
 func (o Opaque) Served() (call, result string) {
 	switch {
 	case o.Type == "server_tool_use" || o.Type == "mcp_tool_use":
@@ -228,7 +229,7 @@ func (s *Session) Count() int {
 	return n
 }
 
-// Raw returns the bytes that m was read from.
+// Raw returns the bytes that m, a message of s, was read from: none for a generated message.
 func (s *Session) Raw(m *Message) []byte {
 	if len(m.Items) == 1 {
 		return s.Items[m.Items[0]].Raw
@@ -240,7 +241,7 @@ func (s *Session) Raw(m *Message) []byte {
 	return b
 }
 
-// RawBlock returns the bytes that a block was read from. An item shared by
+// RawBlock returns the bytes that b, a block of s.Messages, was read from. An item shared by
 // several messages occurs once.
 func (s *Session) RawBlock(b *Block) []byte {
 	var raw []byte

@@ -7,12 +7,12 @@ type Window struct {
 	Session *Session
 	Entries []Entry
 
-	// As, if not empty, is the id of the new session that the window begins.
-	// Formats whose files have no session id ignore it.
+	// As, if not empty, is the id of the new session that the window begins. It must be an id
+	// for which [Resumed] reports true; Encode does not check it. Other formats ignore it.
 	As SessionID
 
-	// Mend repairs parts that the provider would refuse, even in an otherwise
-	// unchanged window. See [Mend].
+	// Mend makes Encode repair parts that the provider would refuse in an unchanged window, too,
+	// and list every repair. See [Mend].
 	Mend bool
 }
 
@@ -88,8 +88,8 @@ func Whole(s *Session) *Window {
 	return w
 }
 
-// Intact reports whether encoding w in the session's format gives the input:
-// w is unchanged, begins no new session, and needs no repair.
+// Intact reports whether encoding w in the session's format gives the input: w is unchanged, and
+// neither As nor Mend is set.
 func (w *Window) Intact() bool { return w.As == "" && !w.Mend && w.Unchanged() }
 
 // Unchanged reports whether w has every message of its session unchanged, in

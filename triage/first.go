@@ -33,8 +33,8 @@ type Candidate struct {
 	Fused      ratio.Ratio // sum of the reciprocal ranks by First and by Hit
 }
 
-// Reason returns the outcome for a row, or "absent" if the table has no such
-// row. It takes constant time.
+// Reason returns the outcome for a row. It is "absent" for a row with the flag Absent, and for one
+// that the table does not have. It takes constant time.
 func (f *First) Reason(row int) Reason {
 	if row >= 0 && row < f.rows {
 		for c := range absent {
@@ -56,8 +56,8 @@ func (f *First) Bits(reason Reason) []byte {
 	return nil
 }
 
-// Shortlist returns the candidates that [Policy.Second] scores. They are the first ones in
-// f.Admitted.
+// Shortlist returns the candidates that [Policy.Second] scores: the first ones in f.Admitted, at
+// most Policy.Deep. The others get no score and no tag.
 func (f *First) Shortlist() []Candidate { return f.Admitted[:f.deep:f.deep] }
 
 // First makes the first pass over t at the time now. hits are the rows with

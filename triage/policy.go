@@ -19,12 +19,12 @@ import (
 type Policy struct {
 	Classes map[provenance.Class]Scoring // must have every class
 	Curve   Curve
-	Trust   ratio.Ratio // least rank of a class whose rows enter, unless promoted
-	Admit   int         // most rows that the first pass admits
-	Deep    int         // most of those rows that the second pass scores
-	Red     ratio.Ratio // least score of a red tag
-	Yellow  ratio.Ratio // least score of a yellow tag; a row below it is green
-	Floor   ratio.Ratio // least similarity; a row below it is green whatever its score
+	Trust   ratio.Ratio // lowest rank of a class whose rows may be admitted without the flag Promoted
+	Admit   int         // greatest number of rows that the first pass admits
+	Deep    int         // greatest number of admitted rows that the second pass scores
+	Red     ratio.Ratio // lowest score of a red tag
+	Yellow  ratio.Ratio // lowest score of a yellow tag; a row below it is green
+	Floor   ratio.Ratio // lowest similarity; a row below it is green whatever its score
 }
 
 // A Scoring has the parameters for artifacts of one class. The three weights

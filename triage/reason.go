@@ -1,11 +1,12 @@
 package triage
 
-// A Reason is the outcome of the first pass for a row. It is stored as its
-// text.
+// A Reason is the outcome of the first pass for a row. It is stored as its text: "admitted", "not
+// scored" (admitted, but behind the shortlist), "crowded", "distrusted", "expired", "refuted" or
+// "absent". If several apply to a row, the last of them in this order counts: a row that is absent
+// and expired is absent.
 type Reason string
 
-// The reasons. If several apply to a row, the last of them in this order
-// counts: a row that is absent and expired is absent.
+// The reasons.
 const (
 	reasonAdmitted   Reason = "admitted"   // goes on to pass two
 	reasonNotScored  Reason = "not scored" // admitted, but pass two has no place for it
@@ -16,7 +17,8 @@ const (
 	reasonAbsent     Reason = "absent"     // has the flag Absent, or is no row of the table
 )
 
-// A Tally counts rows by reason. Its fields sum to the rows of the table.
+// A Tally counts rows by reason. Its fields sum to the rows of the table: Admitted counts the rows
+// of [First.Shortlist], and NotScored the other rows of First.Admitted.
 type Tally struct {
 	Admitted   int `json:"admitted"`
 	NotScored  int `json:"not_scored"`

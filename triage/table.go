@@ -9,7 +9,7 @@ import (
 // A Row has the fields of an artifact that the first pass uses.
 type Row struct {
 	Class   provenance.Class
-	Created time.Time
+	Created time.Time // a row created after the time of the pass has age 0
 	Expires time.Time // dead from this time on; zero means never
 	Flags   Flags
 }
@@ -21,7 +21,7 @@ type Flags uint8
 const (
 	Refuted  Flags = 1 << iota // dead, whatever its age
 	Absent                     // may not enter: removed, purged, held or rejected
-	Promoted                   // pinned or promoted: enters whatever the rank of its class
+	Promoted                   // pinned or promoted: may be admitted even if its class ranks below Policy.Trust
 )
 
 // A Table holds rows as columns, 18 bytes a row, so that a pass over a

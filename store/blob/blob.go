@@ -9,15 +9,15 @@
 // # Keys
 //
 // A key is at most 200 bytes, in one or more parts with a slash between them. Each part consists of
-// letters, digits, "-" and "_". Any other key is refused with [ErrKey]. No key may be another key with
-// a slash and more parts after it.
+// letters, digits, "-" and "_". Any other key is refused with [ErrKey]. A caller that writes "a/b"
+// must not write "a/b/c", too; Put does not check this.
 //
 // # Errors
 //
 // A missing blob is an [fs.ErrNotExist]. A place that does not answer or is not there is a
-// store.ErrUnreachable and no fs.ErrNotExist, because nothing is known about the blob. Other errors of drivers match the
-// errors of package store for troubles of disks and of permissions. No error and no place contains
-// a password or a key of a bucket. Drivers are safe for concurrent use.
+// store.ErrUnreachable and no fs.ErrNotExist, because nothing is known about the blob. Other errors
+// of drivers match the errors of package store for troubles of disks and of permissions. No error
+// and no place contains a password or a key of a bucket. Drivers are safe for concurrent use.
 package blob
 
 import (
@@ -56,8 +56,8 @@ type Keeper interface {
 	// bytes, because the answer to the first call may have been lost.
 	Put(ctx context.Context, key string, body []byte) error
 
-	// Get returns a blob. It reads at most most+1 bytes, so that a caller who knows the size
-	// notices a blob that is too long.
+	// Get returns a blob. Of a blob that is longer than most bytes it returns the first most+1,
+	// without an error, so that a caller who knows the size notices it.
 	Get(ctx context.Context, key string, most int64) ([]byte, error)
 
 	// Drop deletes a blob, all of its versions, and what an unfinished Put has left of it. It
@@ -90,7 +90,8 @@ func isOther(r rune) bool {
 	return !letter && (r < '0' || '9' < r) && r != '-' && r != '_'
 }
 
-// ReadAtMost reads r to its end, but at most most+1 bytes. It is for drivers.
+// ReadAtMost reads r to its end, but at most most+1 bytes, as [Keeper].Get needs it. A longer r is
+// no error. It is for drivers.
 func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, min(most, 1<<30)+bytes.MinRead))
 	_, err := b.ReadFrom(io.LimitReader(r, most+1))

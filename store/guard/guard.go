@@ -2,8 +2,8 @@
 // actor allows. It refuses any other call before it calls the underlying store, so that
 // neither the error nor the time of a refusal reveals whether a scope has records.
 //
-// The guard is between all surfaces and the store. It does not rely on the surfaces to
-// check permissions, nor on the engine to use the right scope.
+// The guard stands between the store and the surfaces: HTTP, MCP, hooks and the proxy. It does not
+// rely on them to check permissions, nor on the engine to use the right scope.
 //
 // # Permissions
 //
@@ -13,15 +13,14 @@
 //   - [governance.Erase] for removal, restoration and erasure: artifacts that become or
 //     were tombstoned, refuted or purged; sessions that become or were tombstoned or
 //     purged; purges of cells; blocks that become purged; sessions that adopt cells;
-//   - [governance.Review] for decisions of a person: to make an artifact verified, to
-//     change the text of a verified one, to decide about an artifact that the gate holds
-//     or a person has rejected (unless the gate itself releases a held one), and to
-//     record an outcome for another actor.
+//   - [governance.Review] for decisions of a person: to give an artifact the class
+//     "verified", to change the text of one that has it, to decide about an artifact that
+//     the gate holds or a person has rejected (unless the gate itself releases a held
+//     one), and to record an outcome for another actor.
 //
-// The actor of each journal entry must be that of the grant. The role [store.Admin]
-// concerns all scopes at once and can close the database for all, so it needs all
-// permissions in all scopes, as [governance.Whole] grants them. A guard does not have
-// the role [store.Credentials].
+// The actor of each journal entry must be that of the grant. The role [store.Admin] concerns all
+// scopes at once and can close the database for all, so it needs all permissions in all scopes, as
+// [governance.Whole] grants them. A guard does not have the role [store.Credentials].
 //
 // # Errors and concurrency
 //

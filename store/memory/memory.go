@@ -1,10 +1,10 @@
 // Package memory is a [store.Database] in memory. It is the reference
 // implementation with which tests compare other drivers, and a store for tests.
 //
-// It implements the contract of package store in the simplest way: one lock,
-// ordinary maps, and copies of all values that go in or come out. Its content
-// ends with the process, so its writes are not durable, and Backup is not
-// supported. Results never depend on the order of a map.
+// It implements the contract of package store in the simplest way: one lock, ordinary maps, and
+// copies of all values that go in or come out. It also has the role [store.Requests]. Its content
+// ends with the process, so its writes are not durable, and Backup fails with
+// [errors.ErrUnsupported]. Results never depend on the order of a map.
 //
 // Errors are those of package store. A store is safe for concurrent use.
 package memory
@@ -179,8 +179,7 @@ func (sp *space) writeText(cells []store.Cell, edges []store.Edge) {
 	}
 }
 
-// admit returns an error if a change of session old cannot be made. It changes
-// nothing.
+// admit returns an error if a change of session old cannot be made. It changes nothing.
 func (sp *space) admit(old *session, c *store.Change) error {
 	known, err := sp.admitText(c.Cells, c.Edges, c.Entry.ID)
 	if err != nil {
@@ -590,8 +589,7 @@ func (s *database) read(ctx context.Context, scope governance.Scope, id transcri
 	return cmp.Or(err, found)
 }
 
-// snapshot yields the values that f returns for a session. It calls f when the
-// iteration begins.
+// snapshot yields the values that f returns for a session. It calls f when the iteration begins.
 func snapshot[T any](ctx context.Context, s *database, scope governance.Scope, id transcript.SessionID, f func(*session) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var all []T

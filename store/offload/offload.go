@@ -2,19 +2,24 @@
 // store/blob for the places. The [store.Database] that [New] returns behaves like the one that it
 // wraps; small bodies and all other records stay there.
 //
+//	place, err := file.New(dir)
+//	...
+//	db = offload.New(db.(offload.Wrapped), &offload.Options{Place: place})
+//
 // # Order
 //
-// A body leaves the database in four steps, so that a death between any two of them loses nothing:
+// A large body is written in three steps, and a fourth deletes the blob of a failed write or of a
+// purged cell. So a death of the process between any two of them loses nothing:
 //
 //	reserve   the database records the key of the blob as loose, durably
 //	write     the blob is written and then read back; its commitment must match
 //	switch    the change that brings the cell also takes the key, in one transaction
-//	drop      what no cell refers to is deleted
+//	drop      a blob that no cell refers to is deleted
 //
 // The switch fails with [store.ErrConflict] if the key is not loose any more. So the drop of a blob
 // that is still being written makes its write fail and can never leave a cell without its body.
-// After a failed write the blob is dropped at once, if the process lives, and else by [Dropper],
-// which a server calls now and then, when the key has been loose for [Age].
+// After a failed write the blob is dropped at once. If the process has died, a [Dropper] drops it,
+// once its key has been loose for [Age].
 //
 // # Reading
 //
@@ -25,9 +30,9 @@
 //
 // # Isolation and erasure
 //
-// The key of a blob begins with a digest of its scope, which is computed from the scope of the
-// request and stored nowhere: a row in one scope cannot refer to a blob of another. Blobs are not
-// shared, not even by equal bodies.
+// The key of a blob in the place is a digest of the scope, a slash and the [store.BlobKey]. The
+// digest is computed from the scope of the request and stored nowhere: a row in one scope cannot
+// refer to a blob of another. Blobs are not shared, not even by equal bodies.
 //
 // An update that purges cells first asks the place whether it is ready, and changes nothing if it is
 // not. The blobs are deleted before Update returns. If that fails half-way, Update returns the error
@@ -60,22 +65,24 @@ const Age = time.Hour
 
 // Options configures [New].
 type Options struct {
-	// Place keeps the blobs. Without a place, cells with blobs can be listed but neither read nor
-	// purged: both fail with a [store.AwayError].
+	// Place keeps the blobs. Without a place, new bodies stay in the database, and cells with blobs
+	// can be listed but neither read nor purged: both fail with a [store.AwayError].
 	Place blob.Keeper
 
-	// Least is the size in bytes of the smallest body that is kept in the place. The default
-	// is [DefaultLeast].
+	// Least is the size in bytes of the smallest body that is kept in the place. If it is below
+	// 1, it is [DefaultLeast].
 	Least int
 }
 
-// A Wrapped is a store that [New] can wrap.
+// A Wrapped is a store that [New] can wrap. The stores of packages sqlite and postgres are, and
+// those of memory are not.
 type Wrapped interface {
 	store.Database
 	store.Blobs
 }
 
-// A Dropper is the role of a store from [New] that drops blobs.
+// A Dropper drops blobs. Every store from [New] is one: db.(offload.Dropper). Call DropLoose for
+// each scope now and then: it also drops the blobs of writes whose process died.
 type Dropper interface {
 	// DropLoose deletes the blobs of a scope that no cell refers to, and returns how many. It
 	// fails with [store.ErrTaken] while another process does the same.
@@ -117,7 +124,7 @@ type shared struct {
 }
 
 // New returns a database that keeps large bodies of db in a place. Closing it closes db. It has the
-// role [store.Requests] if db has it.
+// role [store.Requests] if db has it. The options o must not be nil.
 func New(db Wrapped, o *Options) store.Database {
 	s := &offloaded{Wrapped: db, place: o.Place, least: o.Least, age: Age}
 	if s.least < 1 {

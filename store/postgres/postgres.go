@@ -27,7 +27,8 @@
 //
 // A method reads in one REPEATABLE READ transaction, and in one round trip if it can. An iterator
 // reads all values before it yields the first, so an iteration holds no connection. Only cells are
-// read a few at a time: a cell that is purged during an iteration may be missing in the rest of it.
+// read a few at a time: a cell that is purged during the iteration may end it with a
+// [store.GoneError].
 //
 // # Two walls
 //
@@ -37,14 +38,20 @@
 //
 // # The preflight
 //
-// Open refuses a role that row-level security does not bind, a server that may lose acknowledged
-// writes (fsync, full_page_writes or synchronous_commit is off), a server that cannot be written,
-// and one that is too old or is known to leak rows. The error says what to do.
+// Open needs an existing database, and a role that may create tables in it or, if the schema is
+// current, may read and write all tables. It refuses a role that row-level security does not bind
+// (SUPERUSER or BYPASSRLS), a server that may lose acknowledged writes (fsync, full_page_writes or
+// synchronous_commit is off), and a release older than 14.19, 15.14, 16.10 or 17.6, which is out of
+// support or leaks rows. The [UnsafeError] says what to do. On a standby, Ready and all writes fail
+// with [store.ErrReadOnly].
 //
 // # Limits
 //
-// A name, together with its scope and the names that contain it, has at most about 2,000 bytes,
-// because an index of PostgreSQL takes no longer keys.
+// The id of a record, its scope, and the id of its session have together at most about 2,000 bytes,
+// because an index of PostgreSQL takes no longer keys. A write with longer ones fails.
+//
+// The stores have the roles [store.Requests] and [store.Blobs]. Backup fails with
+// [errors.ErrUnsupported]: make backups with pg_dump, or with the tools of the server.
 //
 // # Purges
 //
@@ -84,7 +91,7 @@ type Options struct {
 	Patience time.Duration
 
 	// ReadOnly opens an existing store for reading, without changing it: tables are not created,
-	// and a store with an older schema is refused.
+	// and a store with an older schema is refused with [store.ErrUnreadable].
 	ReadOnly bool
 }
 

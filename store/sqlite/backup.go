@@ -226,8 +226,8 @@ func collectNumbers(into map[string]int) func(*sql.Rows) error {
 }
 
 // Restore replaces or creates the store at path with a copy of a backup. It first checks the copy
-// as [database.Check] does, and fails if there are problems. The replacement is atomic, and the
-// backup stays unchanged.
+// as [store.Admin] describes Check, and fails with a [store.ErrCorrupt] if there are problems. The
+// replacement is atomic, and the backup stays unchanged.
 //
 // If a store exists at path, Restore fails with [fs.ErrExist] unless force is set, and with
 // [store.ErrBusy] if another process has it open. The caller must see to it that no process opens

@@ -1,7 +1,8 @@
 // Package sqlite is a [store.Database] in one file, on SQLite.
 //
 // [Open] creates the file, with mode 0600, if it does not exist, and migrates its schema to the
-// newest version. A file that cannot be written is opened for reading. A backup is one file of
+// newest version. A file that cannot be written is opened for reading, as [Options].ReadOnly does:
+// writes fail with [store.ErrReadOnly], and an older schema is refused. A backup is one file of
 // mode 0600, which [Restore] puts in place of a store.
 //
 // # Durability
@@ -22,11 +23,12 @@
 //
 // # Errors
 //
-// Problems of the disk or of file permissions are a troubleError, which names the file and what
-// to do. Besides the errors of package store there are [ErrForeign] for a database of another
-// program and [store.SchemaError] for a store of a newer Carrel. Damage in the file itself is a
-// [store.ErrCorrupt] that names the file, and a [NotStoreError] if it is no database. A call that
-// fails with one of these errors writes nothing.
+// Problems of the disk or of file permissions match [store.ErrFull], ErrReadOnly, ErrUnreadable,
+// ErrFailing or ErrMoved; the text names the file and what to do. Besides the errors of package
+// store there are [ErrForeign] for a database of another program and [store.SchemaError] for a
+// store of a newer Carrel. Damage in the file itself is a [store.ErrCorrupt] that names the file,
+// and a [NotStoreError] if it is no database. A call that fails with one of these errors writes
+// nothing.
 //
 // # Detection of damage
 //
@@ -40,12 +42,11 @@
 //
 // # The index of blocks
 //
-// Each transaction adds a segment of postings (see package internal/postings) with the words of
-// the blocks that it indexes. So the index is always up to date, and two processes write
-// to the same index. Each scope has its own segments. When eight segments have about the same
-// size they are merged into one, so a search reads one page in each of a few segments per word,
-// however many blocks there are. A damaged segment is not merged: writes still succeed, and a
-// search reports the damage.
+// Each transaction adds a segment with the words of the blocks that it indexes. So the index is
+// always up to date, and two processes write to the same index. Each scope has its own segments.
+// When eight segments have about the same size they are merged into one, so a search reads one page
+// in each of a few segments per word, however many blocks there are. A damaged segment is not
+// merged: writes still succeed, and a search reports the damage.
 //
 // # Purging
 //
@@ -119,12 +120,11 @@ type Options struct {
 	Readers int
 
 	// ReadOnly opens an existing store for reading, without changing its file: a missing file is
-	// not created, and a store with an older schema is refused.
+	// not created, and a store with an older schema is refused with [store.ErrUnreadable].
 	ReadOnly bool
 }
 
-// DefaultReaders is the default of [Options].Readers: the number of jobs that a server does at
-// once.
+// DefaultReaders is the default of [Options].Readers.
 const DefaultReaders = 64
 
 const (
@@ -219,8 +219,7 @@ func newStore(path string, o *Options, steps []migration) (*database, error) {
 	}, err
 }
 
-// giveUp closes the connections if *err is not nil, and turns *err into an error of package
-// store.
+// giveUp closes the connections if *err is not nil, and turns *err into an error of package store.
 func (s *database) giveUp(err *error) {
 	if *err != nil {
 		_ = s.closeFiles() // the error above tells more
@@ -491,8 +490,7 @@ func (s *database) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// explain turns an error of SQLite or of the system into an error of package store, if one
-// fits.
+// explain turns an error of SQLite or of the system into an error of package store, if one fits.
 func (s *database) explain(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return &troubleError{Path: s.path, Kind: store.ErrFull, Next: nextFull, cause: err}

@@ -18,7 +18,7 @@ type BlobStore interface {
 }
 
 // RunBlobs checks the role [store.Blobs]. Each check calls the function open, which makes an empty
-// store, registers its cleanup with t, and returns a function that opens the store once more.
+// store and registers its cleanup with t, and then calls handle twice; each call opens that store.
 func RunBlobs(t *testing.T, open func(t *testing.T) (handle func() BlobStore)) {
 	for _, c := range []struct {
 		name string

@@ -718,8 +718,8 @@ func indexed(t *testing.T, s store.Store, id transcript.SessionID, texts map[tra
 	apply(t, s, scope, id, 0, c)
 }
 
-// Containing returns the blocks of a scope that have at least one of the given words, ordered by
-// session and id.
+// Containing returns the blocks of a scope that have at least one of the given words in their
+// [store.IndexEntry], ordered by session and id.
 func Containing(ctx context.Context, s store.Store, scope governance.Scope, words ...string) ([]store.BlockRef, error) {
 	views, err := s.Postings(ctx, scope, words)
 	if err != nil {

@@ -30,7 +30,7 @@ type Contents struct {
 // A Text is a cell that an artifact refers to or that is derived from one.
 type Text struct {
 	Cell  store.Cell   // without Salt and Body if Gone
-	Gone  bool         // whether it was purged
+	Gone  bool         // whether it was purged; Cell.Gone is not set
 	Edges []store.Edge // edges to its sources
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // RunCredentials checks the role [store.Credentials]. Each check calls open, which makes an empty
-// database, registers its cleanup with t, and returns a function that opens the database once more,
-// as another process would. A driver that cannot, such as one in memory, returns the same handle.
+// database and registers its cleanup with t. Each call of handle opens that database anew, as
+// another process would. A driver that cannot, such as one in memory, returns the same handle.
 func RunCredentials(t *testing.T, open func(t *testing.T) (handle func() store.Credentials)) {
 	for _, c := range credentialChecks {
 		t.Run(c.name, func(t *testing.T) {

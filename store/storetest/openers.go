@@ -13,8 +13,8 @@ import (
 )
 
 // RunOpeners checks a store that is open twice, as by two processes. Each check calls open, which
-// makes an empty store, registers its cleanup with t, and returns a function that opens the store
-// once more.
+// makes an empty store and registers its cleanup with t, and then calls handle twice; each call
+// opens that store anew.
 func RunOpeners(t *testing.T, open func(t *testing.T) (handle func() store.Store)) {
 	for _, c := range []struct {
 		name string

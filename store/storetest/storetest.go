@@ -1,12 +1,11 @@
 // Package storetest tests implementations of [store.Store].
 //
-// [Run] checks a driver against the contract of package store. Each check is
-// named after a sentence of the contract and gets an empty store of its own.
-// [RunCredentials] checks the role [store.Credentials], [RunRequests] the role
-// [store.Requests], [RunMovable] the role [store.Movable], [RunBlobs] the role [store.Blobs], and [RunOpeners] a store that
-// is open several times. [Read]
-// returns the contents of a scope, so that two stores can be compared. The checks
-// are deterministic, except for the scheduling of concurrent ones.
+// [Run] checks a driver against the contract of package store. Each check is named after a sentence
+// of the contract and gets an empty store of its own. [RunCredentials] checks the role
+// [store.Credentials], [RunRequests] the role [store.Requests], [RunMovable] the role
+// [store.Movable], [RunBlobs] the role [store.Blobs], and [RunOpeners] a store that is open several
+// times. [Read] returns the contents of a scope, so that two stores can be compared. The checks are
+// deterministic, except for the scheduling of concurrent ones.
 //
 // The package imports testing: it is for tests only.
 package storetest

@@ -1,26 +1,23 @@
-// Package claudecode reads and writes the session files of Claude Code: JSON
-// objects, one a line, that form a tree.
+// Package claudecode reads, writes and validates the session files of Claude
+// Code: JSON objects, one a line, that form a tree.
 //
-// The format is internal to its vendor and changes without notice. A row that
-// is not understood is therefore kept and never refused, and a line that is
-// not JSON is kept with a warning: a torn last line is normal while the agent
-// is running.
+// The format is internal to its vendor and changes without notice. A row that is not understood is
+// therefore kept and never refused, and a line that is not JSON is kept with a warning: a torn last
+// line is normal while the agent is running.
 //
 // # What is visible
 //
-// Rows with a uuid form a tree by parentUuid. The conversation is the path
-// from the root to the leaf at which the agent would resume. To find the leaf,
-// Decode goes up from each row without children to the nearest user or assistant
-// row that is neither a sub-agent's nor a note of the program, and takes the last
-// of these rows in the file. Rows marked isMeta, isSidechain or with a team are
-// not part of the conversation, unless the file has no others; summaries of a
-// compaction are. An assistant reply
-// is spread over one row per block, and rows with the same message.id are joined.
+// Rows with a uuid form a tree by parentUuid. The conversation is the path from the root to the
+// leaf at which the agent would resume. To find the leaf, Decode goes up from each row without
+// children to the nearest user or assistant row that is neither a sub-agent's nor a note of the
+// program, and takes the last of these rows in the file. Rows marked isMeta, isSidechain or with a
+// team are not part of the conversation, unless the file has no others; summaries of a compaction
+// are. An assistant reply is spread over one row per block, and rows with the same message.id are
+// joined.
 //
-// Replies with several tool calls fork the tree: each result is the child of
-// its own call, so the path holds only one of the results. All rows of a reply on
-// the path, and all results of its calls, belong to the conversation even where
-// the path does not pass through them.
+// Replies with several tool calls fork the tree: each result is the child of its own call, so the
+// path holds only one of the results. All rows of a reply on the path, and all results of its
+// calls, belong to the conversation even where the path does not pass through them.
 //
 // # Earlier windows
 //
@@ -29,19 +26,30 @@
 // the row that the mark names or, if the mark names none, at the last message before
 // the mark. A file has one earlier window for each compaction on its path.
 //
-// The agent may keep messages over a compaction. The mark lists the rows of kept
-// messages, which then follow the summary. A kept message is in the newest window that
-// keeps it, and in no other.
+// The agent may keep messages over a compaction. The mark lists the rows of kept messages, which
+// then follow the summary. A kept message is in the newest window that keeps it, and in no other.
 //
-// All other messages are listed as branches: rewound messages, and messages of
-// sub-agents.
+// All other messages are listed as branches: rewound messages, and messages of sub-agents.
 //
 // # What is written
 //
-// An intact session is written as it was read. A changed one becomes a new
-// session: new uuids in one chain, its own session id, a row for each block of
-// a reply. Every other byte of a row stays. Ids are hashes of what is written,
-// so the same window always gives the same file.
+// An intact session is written as it was read. Any other becomes a new session: new uuids in one
+// chain, a row for each block of a reply, and the session id Window.As or, without one, a hash of
+// what is written, so the same window always gives the same file. Every other byte of a row stays.
+// Sessions of other formats lose system text and, unless they are of package anthropic, thinking
+// and blocks that only their provider understands. Arguments that are no object become {"_raw": …}.
+//
+// # What is checked
+//
+// Validate checks the conversation that the agent would send when it resumes:
+//
+//	X1   each call has exactly one result, directly behind it
+//	X7   the first message is a user's, and no message has empty text alone
+//	A6   calls and results of server tools stand in one reply
+//	A16  no tool call id twice
+//
+// Calls of the last reply are pending and no violation. Format is a [transcript.Resumed], a
+// [transcript.Metered] and a [transcript.Logged].
 package claudecode
 
 import (

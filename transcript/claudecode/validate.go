@@ -8,12 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Validate implements [transcript.Format]. It checks the conversation that the
-// agent would send when it resumes, by the rules X1 (every call has exactly one
-// result, which follows it), X7 (the first message is a user's, no message is an empty text;
-// the agent itself writes empty texts beside the other parts of a reply), A16
-// (call ids are unique) and A6 (calls of the provider's tools and their results stand in
-// one reply). Calls of the last reply may lack results.
+// Validate implements [transcript.Format]. An empty text beside other parts of a reply is no
+// violation: the agent itself writes such texts.
 func (f format) Validate(data []byte) ([]transcript.Violation, error) {
 	s, err := f.Decode("", data)
 	if err != nil {

@@ -107,7 +107,8 @@ func SubAgent(session, thread string) transcript.SessionID {
 }
 
 // SessionOf returns the session id in the name of a file, or "". A rewound thread continues
-// in a new file, whose name has another id after that of the thread.
+// in a new file, whose name has another id after that of the thread; SessionOf returns the
+// thread's.
 func SessionOf(path string) string {
 	if m := fileName.Get().FindStringSubmatch(filepath.Base(path)); m != nil {
 		return m[1]

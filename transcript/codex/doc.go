@@ -10,13 +10,13 @@
 // instructions, and the latest turn_context has the model. All other rows, unreadable rows and
 // a torn last line keep their bytes and are not part of the conversation.
 //
-// The session of a sub-agent has an id under that of the session that started it
-// ([SubAgent]). The files of a fork and of a rewound thread have new rows only, and name the
-// file with the rows before them; package internal/agents inserts these rows after the first
-// row. Where they are missing, there is a warning.
+// The id of a sub-agent's session begins with that of the session that started it ([SubAgent]).
+// The files of a fork and of a rewound thread have new rows only, and name the file with the
+// rows before them: insert these rows after the first row before you call Decode. Where they
+// are missing, there is a warning.
 //
-// A token_usage_record has the tokens of one call; in a file without such records, the
-// token_count of each call counts. A file that has only grown is read from its last message on.
+// Format is a [transcript.Resumed] and a [transcript.Metered]. A token_usage_record has the
+// tokens of one call; in a file without such records, the token_count of each call counts.
 //
 // # What is written
 //

@@ -42,7 +42,7 @@ func Samples(tb testing.TB, pattern, crlf string) map[string][]byte {
 	return all
 }
 
-// Fuzz checks that any input is decoded without loss and can be extended, or is
+// Fuzz checks that any input is decoded without loss, and encoded with one more message, or is
 // refused with an error that names the reason.
 func Fuzz(f *testing.F, format transcript.Format, samples map[string][]byte) {
 	for _, data := range samples {
@@ -147,8 +147,9 @@ func Sorted(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// Agrees checks that Validate finds the same broken rules as a reference
-// implementation, in the form of [Sorted], and that the violations are in order of the messages.
+// Agrees checks that f.Validate(data) finds the same broken rules as the reference implementation
+// refused, which returns their ids as [Sorted] does, and that the violations are in the order of
+// the messages.
 func Agrees(t *rapid.T, f transcript.Format, refused func([]byte) []string, data []byte) {
 	found, err := f.Validate(data)
 	if err != nil {
@@ -168,8 +169,8 @@ func Agrees(t *rapid.T, f transcript.Format, refused func([]byte) []string, data
 	}
 }
 
-// Mends checks that a reference implementation finds no broken rule in the encoding of a
-// changed window, for any faulty conversation.
+// Mends decodes data, which may break rules, encodes it with one more message, and checks that
+// the reference implementation refused finds no broken rule in the result.
 func Mends(t *rapid.T, f transcript.Format, refused func([]byte) []string, data []byte) {
 	s, err := f.Decode("", data)
 	if err != nil {
@@ -186,13 +187,13 @@ func Mends(t *rapid.T, f transcript.Format, refused func([]byte) []string, data 
 	}
 }
 
-// A Large describes the bodies of a format for benchmarks: Turn returns, after a comma, a reply
-// with a call and its result, which is a JSON string.
+// A Large describes the bodies of a format for benchmarks. Turn returns a comma, a reply with a
+// call of the given id, and the result of the call; its argument result is a JSON string.
 type Large struct {
 	Format transcript.Format
 	Head   string // the fields before the list, with a comma at the end, or empty
-	List   string
-	First  string // the first message; the default is that of a request
+	List   string // name of the field with the list of messages
+	First  string // the first message; the default is {"role": "user", "content": "go"}
 	Turn   func(id string, result []byte) string
 }
 

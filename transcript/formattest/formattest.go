@@ -1,16 +1,14 @@
 // Package formattest is the suite that every [transcript.Format] passes.
 //
-// [Run] checks a format with its own samples: no byte is lost, an intact
-// window gives the input, and a changed window gives a valid file with the expected visible
-// content in which unchanged messages keep their bytes. [RunCross] checks that sessions of
-// one format can be encoded in another. Windows are random, and rapid shrinks a failing window
-// to a minimal one.
+// [Run] checks a format with its own samples: no byte is lost, an intact window gives the input,
+// and a changed window gives a valid file with the expected visible content in which unchanged
+// messages keep their bytes. [RunCross] checks that sessions of one format can be encoded in
+// another. Windows are random, and rapid shrinks a failing window to a minimal one.
 //
-// Sessions are compared by their visible content, because formats divide a conversation
-// into messages in different ways: texts without blank
-// lines, calls with their arguments, results in the order of their calls.
-// Thinking, media and opaque parts are not compared; for thinking, the number of kept and lost
-// parts is checked.
+// Sessions are compared by their visible content, because formats divide a conversation into
+// messages in different ways: texts without blank lines, calls with their arguments, results in the
+// order of their calls. Thinking, media and opaque parts are not compared; for thinking, the number
+// of kept and lost parts is checked.
 package formattest
 
 import (
@@ -26,8 +24,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Run checks f with samples, which must be readable but may break the
-// provider's rules.
+// Run checks f with samples, which must be readable but may break the provider's rules.
 func Run(t *testing.T, f transcript.Format, samples map[string][]byte) {
 	t.Helper()
 	for name, sample := range samples {
@@ -49,8 +46,7 @@ func Run(t *testing.T, f transcript.Format, samples map[string][]byte) {
 	})
 }
 
-// RunCross checks that windows of a session in one format can be written in
-// another.
+// RunCross checks that windows of a session in one format can be written in another.
 func RunCross(t *testing.T, from, to transcript.Format, sample []byte) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) { checkWindow(t, from, to, sample) })
@@ -211,8 +207,7 @@ func checkBytes(t reporter, w *transcript.Window, data []byte) {
 	}
 }
 
-// checkThinking checks that all thinking in a window was carried or is listed
-// as lost.
+// checkThinking checks that all thinking in a window was carried or is listed as lost.
 func checkThinking(t reporter, w *transcript.Window, got *transcript.Session, enc *transcript.Encoded) {
 	n := 0
 	for i := range w.Entries {

@@ -38,7 +38,7 @@
 //
 // # What is checked
 //
-// Validate reports these rules, and where the provider has a text for it, that:
+// Validate reports these rules, where a text is quoted in the provider's words:
 //
 //	G0  there are contents
 //	G1  a user speaks first
@@ -57,7 +57,8 @@
 //	    empty."
 //	G8  where a reply of the current turn has a signature, the first call of each of its
 //	    replies has one: "Function call is missing a thought_signature in functionCall parts."
-//	G9  the model calls and thinks, and others answer
+//	G9  functionCall and thought stand only in contents of the role model, functionResponse
+//	    only in others
 //
 // The current turn is all contents after the user's last content without a response.
 // Calls of a last content are pending and no violation. A body does not name its model, so

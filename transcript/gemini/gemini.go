@@ -99,7 +99,8 @@ func (c *content) kind() transcript.Role {
 	return transcript.RoleUser
 }
 
-// Messages returns the messages of a list of contents, one for each.
+// Messages returns the messages of a list of contents, one for each, without Items. It fails if a
+// content cannot be read.
 func Messages(contents [][]byte) ([]transcript.Message, error) {
 	b, err := parse("", Body(contents))
 	if err != nil {

@@ -29,7 +29,7 @@
 //
 // Sessions of other formats, and windows encoded as a new session, have only such new lines.
 // The format has no place for a system text: it is a loss. Gemini CLI 0.61.0 resumes
-// such a file.
+// such a file. Format is a [transcript.Resumed] and a [transcript.Metered].
 //
 // # What is checked
 //

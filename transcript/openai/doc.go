@@ -34,6 +34,6 @@
 //	X8  ids are there and differ within a message, functions have names,
 //	    arguments are a string, a list of calls has some
 //
-// The other X rules compare a conversation with an earlier one and are not checked here.
-// Calls of the last reply are pending (X12) and no violation.
+// Other X rules are those of other formats, such as X7 of package opencode. Calls of the last
+// reply are pending and no violation.
 package openai

@@ -1,7 +1,7 @@
 // Package opencode reads, writes and validates sessions of OpenCode in the form that
 // opencode export writes and opencode import reads: {"info": …, "messages": [{"info": …,
-// "parts": […]}, …]}. OpenCode keeps sessions in a database; [Assemble] makes this form of the
-// rows of a database.
+// "parts": […]}, …]}. OpenCode keeps sessions in a database, which this package does not read.
+// Format is a [transcript.Resumed] and a [transcript.Metered].
 //
 // # What is read
 //
@@ -10,7 +10,7 @@
 // person. Ignored texts, and files that are only named because their text is attached, are left
 // out, because OpenCode does not send them.
 //
-// A reply is a message for each of its steps, and one with the results of its tool calls. A
+// Each step of a reply is a message; if it has calls, a message with their results follows. A
 // call that has not ended has no result. A reply that failed before it had any content is no
 // message, because OpenCode does not send it.
 //

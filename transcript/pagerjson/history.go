@@ -1,5 +1,5 @@
-// Package pagerjson reads and writes the history files of the original context
-// pager.
+// Package pagerjson reads and writes the history files of the original context pager, a
+// program in Python that package pager/seed reimplements.
 //
 // # The file
 //
@@ -19,12 +19,12 @@
 // Reading is stricter than the original's: an intent_ir that is a string, a
 // turn that is not a finite number, and a repeated key are errors with
 // line and field. Whether a history is consistent, for example whether
-// ids differ, is checked by [format.Validate] and by the pager.
+// ids differ, is checked by Format.Validate and by the pager.
 //
 // # Two views
 //
-// [Parse] returns a [History], the input of the pager. format
-// decodes the same file as a session with one message per block. In other
+// [Parse] returns a [History], the input of the pager. [Format] decodes
+// the same file as a session with one message per block. In other
 // formats a block may have several messages; they are encoded as one text here,
 // and parts that a text cannot carry are listed as losses.
 package pagerjson

@@ -16,9 +16,8 @@ const (
 	ruleTwice     = "P6" // a key occurs twice in an object
 )
 
-// Parse parses a history. name is the file name for errors, and may be empty. Errors are of
-// type [*transcript.SyntaxError]. The texts of the history
-// share memory with data.
+// Parse parses a history. name is the file name for errors, and may be empty. Errors are of type
+// [*transcript.SyntaxError]. The texts of the history share memory with data.
 func Parse(name string, data []byte) (*History, error) {
 	h, err := newReader(name, data).read()
 	if err != nil {
@@ -258,8 +257,7 @@ func (r *reader) problem(rule string, block int, key string, at int, hint, forma
 	})
 }
 
-// path returns the path of a key of a block, or of a key of the history if
-// block is -1.
+// path returns the path of a key of a block, or of a key of the history if block is -1.
 func path(block int, key string) string {
 	switch {
 	case block < 0:

@@ -1,23 +1,21 @@
-// Package responses reads, writes and validates request bodies of OpenAI's Responses API
-// and of the servers that speak it: an object with an input, and perhaps instructions,
-// tools and model, or the list of items alone. The input is a text, which is one user's
-// message, or a list of items.
+// Package responses reads, writes and validates request bodies of OpenAI's Responses API and of the
+// servers that speak it: an object with an input, and perhaps instructions, tools and model, or the
+// list of items alone. The input is a text, which is one user's message, or a list of items.
 //
 // # What is read
 //
-// Instructions are the first message, of role system; so are messages of the system's and
-// the developer's, additional_tools and configuration_update. What stands in a row of
-// assistant's messages, reasoning, calls and items of the server's tools is one reply. An
-// item with a call_id whose type ends in _call is a call, and one whose type ends in
-// _output its result, wherever it stands. Arguments of a function are the text inside of
-// the JSON string, byte for byte; other calls have their input or action as it is.
-// Reasoning has its summary or text, and what is encrypted is its signature. Items of the
-// server's tools, compactions, references and items of an unknown type are
-// [transcript.Opaque]. Everything keeps its bytes.
+// Instructions are the first message, of role system. Messages of the system and the developer,
+// additional_tools and configuration_update have the role system, too. Consecutive items that are
+// the assistant's messages, reasoning, calls or items of the server's tools are one reply. An item
+// with a call_id whose type ends in _call is a call, and one whose type ends in _output its result,
+// wherever it stands. Arguments of a function are the text inside of the JSON string, byte for
+// byte; other calls have their input or action as it is. Reasoning has its summary or text, and
+// what is encrypted is its signature. Items of the server's tools, compactions, references and
+// items of an unknown type are [transcript.Opaque]. Everything keeps its bytes.
 //
 // With previous_response_id, conversation or item_reference a part of the history is at
 // the server: [transcript.Session.Elsewhere] says so, and calls and outputs are not
-// matched, because the others may be there.
+// matched, because the matching output or call may be at the server.
 //
 // # What is written
 //
@@ -37,10 +35,11 @@
 //
 // # What is checked
 //
-// Validate reports these rules, each with what can be seen in one request, and where the
-// provider has a text for it, with that:
+// Validate reports these rules, each with what can be seen in one request, where a text is
+// quoted in the provider's words:
 //
-//	R0  the form of the input: messages have content, outputs have one
+//	R0  the form of the input: a message has content, an item of a type in _output has
+//	    an output
 //	R1  each call has an output: "No tool output found for function call …"
 //	R2  each output stands behind a call of its kind: "No tool call found for
 //	    function call output with call_id …"

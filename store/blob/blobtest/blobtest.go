@@ -20,8 +20,8 @@ import (
 )
 
 // Run runs all checks of a [blob.Keeper] in parallel. Each check calls the function open, which
-// makes an empty place, registers its cleanup with t, and returns a function that opens the place
-// once more.
+// makes an empty place and registers its cleanup with t. The check then calls handle twice; each
+// call opens that place anew.
 func Run(t *testing.T, open func(t *testing.T) (handle func() blob.Keeper)) {
 	for _, c := range []struct {
 		name string

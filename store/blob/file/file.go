@@ -2,12 +2,13 @@
 // mode 0700 by the parts of its key.
 //
 // Put writes a file whose name ends in ".part", waits until it is on the disk, renames it, and
-// waits for the folder. So a file with the name of a key is complete. Several processes and machines
-// can use one directory, if its file system renames whole and keeps what it has acknowledged.
+// waits for the folder. So a file with the name of a key is complete. Several processes and
+// machines can use one directory, if its file system renames a file atomically and keeps
+// acknowledged writes.
 //
 // The directory must exist. This package does not create it: otherwise a volume that is not mounted
-// would look like an empty place, in which all blobs are missing. It names a directory that is not
-// there in a store.ErrUnreachable.
+// would look like an empty place, in which all blobs are missing. If it is missing, the methods
+// fail with a store.ErrUnreachable that names it.
 package file
 
 import (
@@ -37,7 +38,8 @@ type place struct {
 	synced sync.Map                                // the folders whose names this process has seen on the disk
 }
 
-// New returns the place in a directory, given by an absolute path.
+// New returns the place in a directory. It refuses a path that is not absolute, and does not look
+// at the directory.
 func New(dir string) (blob.Keeper, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("the directory %q of blobs is not an absolute path", dir)

@@ -15,9 +15,10 @@
 //
 // # Permissions
 //
-// The key needs s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket; where S3 is Amazon's or
-// the bucket has versions also s3:ListBucketVersions and s3:DeleteObjectVersion. Without s3:ListBucket,
-// S3 says of a missing object that reading it is forbidden.
+// The key needs s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket; where S3 is Amazon's
+// or the bucket has versions also s3:ListBucketVersions and s3:DeleteObjectVersion. Without
+// s3:ListBucket, S3 says of a missing object that reading it is forbidden, and Get fails with a
+// store.ErrUnreadable.
 package s3
 
 import (
@@ -65,7 +66,8 @@ type place struct {
 	address string
 }
 
-// New returns the place in a bucket. It sends no request.
+// New returns the place in a bucket. It fails if an option is missing or malformed. It sends no
+// request.
 func New(o *Options) (blob.Keeper, error) {
 	p := &place{o: *o}
 	p.o.Region = cmp.Or(o.Region, DefaultRegion)
