@@ -179,6 +179,68 @@ func (t *tracker) committed(dir string) {
 	t.staged = nil
 }
 
+// isShort reports whether an option of git status makes its output short.
+func isShort(option string) bool { return option == "--short" || strings.HasPrefix(option, "-s") }
+
+// statusOf returns the two letters and the file of a line that a short git status prints. For any
+// other line they are "".
+func statusOf(line string) (state, file string) {
+	line = strings.TrimRight(line, "\r\n")
+	if len(line) < 4 || line[2] != ' ' || strings.Trim(line[:2], " MADRCU?!") != "" || line[:2] == "  " {
+		return "", ""
+	}
+	return line[:2], line[3:]
+}
+
+// clean reports whether a command line ends with a short git status that lists nothing. A commit
+// before it was made then, unless git said that there is nothing to commit.
+func clean(l *shell.Line, output string) bool {
+	if len(l.Commands) == 0 || strings.Contains(output, "nothing to commit") {
+		return false
+	}
+	c := &l.Commands[len(l.Commands)-1]
+	verb, args := c.Verb()
+	if c.Name != "git" || c.Inner || verb != "status" || !slices.ContainsFunc(args, isShort) {
+		return false
+	}
+	for line := range strings.Lines(output) {
+		if state, _ := statusOf(line); state != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// uncommitted records that no commit has the files which a short git status of the line lists as
+// changed.
+func (t *tracker) uncommitted(l *shell.Line, output string) {
+	for i := range slices.Backward(l.Commands) {
+		c := &l.Commands[i]
+		verb, args := c.Verb()
+		if c.Name != "git" || c.Inner || verb != "status" {
+			continue
+		}
+		if !slices.ContainsFunc(args, isShort) {
+			return
+		}
+		for line := range strings.Lines(output) {
+			state, file := statusOf(line)
+			if !slices.Contains([]string{" M", "M ", "MM", "A ", "AM"}, state) || strings.ContainsAny(file, " \"") {
+				continue
+			}
+			name := t.short(path.Join(c.Dir, file))
+			if !covers(".", name) || slices.Contains(t.loose, name) {
+				continue
+			}
+			t.loose = append(t.loose, name)
+			if !slices.Contains(t.files, name) {
+				t.files = append(t.files, name)
+			}
+		}
+		return
+	}
+}
+
 // temporary reports whether a file is in a folder for temporary files.
 func temporary(file string) bool {
 	return strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "/private/tmp/") || strings.HasPrefix(file, "/var/folders/")
@@ -211,7 +273,7 @@ func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
 	}
 	subject, _, _ = strings.Cut(subject, "\n")
 	hash := hashBeside(subject, output)
-	if subject == "" || !counts && hash == "" { // perhaps the commit was not made
+	if subject == "" || !counts && hash == "" && !clean(l, output) { // perhaps the commit was not made
 		return nil
 	}
 	return &outcome.Commit{Subject: subject, Hash: hash}

@@ -133,6 +133,7 @@ func (r *reader) block(i int32, b *transcript.Block) {
 			switch p := p.(type) {
 			case transcript.Text:
 				switch {
+				case m.Role == transcript.RoleAssistant && string(p) == noReply:
 				case m.Role == transcript.RoleAssistant:
 					r.prose(Sentence, string(p), -1)
 				case b.Kind == transcript.KindSummary:
@@ -157,6 +158,9 @@ func (r *reader) block(i int32, b *transcript.Block) {
 		}
 	}
 }
+
+// noReply is the reply that Claude Code writes where it called no model.
+const noReply = "No response requested."
 
 // Prefixes of the lines of an account.
 const (

@@ -146,7 +146,7 @@ func (t *tracker) block(i int, b *transcript.Block) {
 func (t *tracker) speaks(m *transcript.Message, kind transcript.Kind) {
 	said := m.Text()
 	switch {
-	case m.Role == transcript.RoleAssistant && strings.TrimSpace(said) != "":
+	case m.Role == transcript.RoleAssistant && strings.TrimSpace(said) != "" && said != noReply:
 		t.said = said
 	case m.Role == transcript.RoleUser && kind == transcript.KindUser:
 		t.notice(said)
@@ -310,6 +310,7 @@ func (t *tracker) command(c transcript.ToolCall) {
 		return
 	}
 	t.git(whole, &o, t.results[c.ID].Text())
+	t.uncommitted(t.line(whole), t.results[c.ID].Text())
 	t.from[t.here] = true
 	if shows(t.line(whole)) && o.Verdict != outcome.Failed {
 		return
@@ -409,6 +410,9 @@ func (t *tracker) effects(l *shell.Line) {
 				t.forget(t.short(e.Path))
 			case shell.Read, shell.Touch:
 			}
+		}
+		if verb, args := c.Verb(); c.Name == "git" && verb == "worktree" && len(args) > 1 && args[0] == "remove" {
+			delete(t.places, t.short(path.Join(c.Dir, args[len(args)-1])))
 		}
 		if c.Name == "rm" {
 			for _, w := range c.Operands() { // patterns are not matched against a path
