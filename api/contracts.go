@@ -13,8 +13,8 @@ type AmendContractRequest struct {
 	// it gets a new id; such a session begins without a conversation.
 	Session transcript.SessionID `json:"session,omitempty"`
 
-	// Init begins the contract with Carrel's variables, lists and guards, and with the Payload,
-	// which is ignored without Init. A second Init is an [ErrPolicy]. Compression needs no
+	// Init begins the contract with Carrel's variables, lists and guards, and with the Payload. A
+	// Payload without Init is an [ErrRequest], a second Init an [ErrPolicy]. Compression needs no
 	// contract.
 	Init    bool              `json:"init,omitempty"`
 	Payload *contract.Payload `json:"payload,omitempty"`

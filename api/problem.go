@@ -214,6 +214,8 @@ func NewProblem(err error) *Problem {
 	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: kind.detail(err), Hint: kind.next(), About: SubjectOf(err)}
 	if e, ok := FloorOf(err); ok {
 		p.Floor = newFloor(e)
+	} else if errors.Is(err, ErrBudget) { // of a context, in which no rules keep blocks
+		p.Hint = "give a budget of as many tokens as are needed"
 	}
 	if e, ok := RefusedOf(err); ok {
 		p.Refused = e.Refused

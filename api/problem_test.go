@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
@@ -54,6 +55,14 @@ func TestFloorIsSummedByRule(t *testing.T) {
 	want := []RuleSum{{pager.RuleEdit, 2, 40}, {pager.RuleSystem, 1, 15}}
 	if diff := cmp.Diff(want, p.Floor.Rules); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+}
+
+// A context has no blocks that rules keep: its problem does not speak of them.
+func TestFloorOfAContext(t *testing.T) {
+	p := NewProblem(fmt.Errorf("assemble: %w: %w", ErrBudget, &assembly.FloorError{Budget: 40, Need: 364}))
+	if want := "give a budget of as many tokens as are needed"; p.Hint != want || p.Floor != nil {
+		t.Errorf("the hint is %q, with %v, want %q", p.Hint, p.Floor, want)
 	}
 }
 

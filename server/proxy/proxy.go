@@ -34,7 +34,7 @@ type Options struct {
 
 	// Recorder records calls. Without a Recorder calls are not recorded.
 	Recorder Recorder
-	// Required refuses calls that the Recorder cannot record.
+	// Required refuses calls that the Recorder cannot record. It needs a Recorder.
 	Required bool
 	// Wait is the longest time that a call waits for its record. The default is [DefaultWait].
 	Wait time.Duration
@@ -103,6 +103,9 @@ func New(o *Options) (*Proxy, error) {
 		p.opts = *o
 	}
 	p.complete()
+	if p.opts.Required && p.opts.Recorder == nil {
+		return nil, errors.New("calls must be recorded, but there is no Recorder")
+	}
 	var err error
 	if p.anthropic, err = parseBase("anthropic", p.opts.Upstreams.Anthropic); err != nil {
 		return nil, err

@@ -326,6 +326,9 @@ func TestGapsPass(t *testing.T) {
 func TestRequiredRecords(t *testing.T) {
 	fails := func(context.Context) error { return errors.New("the disk is full") }
 	required := func(o *Options) { o.Required, o.Wait = true, time.Second }
+	if p, err := New(&Options{Required: true}); err == nil {
+		t.Errorf("got %v, want an error, as nothing records", p)
+	}
 	t.Run("intent", func(t *testing.T) {
 		s := newStage(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }), required)
 		s.recorder.begin = fails

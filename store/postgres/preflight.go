@@ -20,16 +20,16 @@ func (s *database) refuse(format string, args ...any) error {
 
 // facts are the values that the preflight checks. A setting that the server does not have is nil.
 type facts struct {
-	version                                     int // such as 150018
-	fsync, fullPageWrites, synchronous, standby *string
-	role                                        string
-	super, bypass                               bool
+	version                            int // such as 150018
+	fsync, fullPageWrites, synchronous *string
+	role                               string
+	super, bypass                      bool
 }
 
 const selectFacts = `
 	SELECT current_setting('server_version'), current_setting('server_version_num')::bigint,
 		current_setting('fsync', true), current_setting('full_page_writes', true),
-		current_setting('synchronous_commit', true), current_setting('in_hot_standby', true),
+		current_setting('synchronous_commit', true),
 		rolname::text, rolsuper, rolbypassrls, current_setting('enable_seqscan', true) IS NOT NULL
 	FROM pg_roles WHERE rolname = current_user`
 
@@ -45,7 +45,7 @@ const oldestVersion = 14
 func (s *database) preflight(ctx context.Context) error {
 	var f facts
 	err := s.transact(ctx, noScope, reading, func(t *tx) error {
-		t.row(selectFacts, nil, &s.version, &f.version, &f.fsync, &f.fullPageWrites, &f.synchronous, &f.standby, &f.role, &f.super, &f.bypass, &s.byKey)
+		t.row(selectFacts, nil, &s.version, &f.version, &f.fsync, &f.fullPageWrites, &f.synchronous, &f.role, &f.super, &f.bypass, &s.byKey)
 		return t.flush()
 	})
 	if err != nil {

@@ -26,6 +26,9 @@ func (e *Contracts) AmendContract(ctx context.Context, scope governance.Scope, r
 	defer base.During("contract", &err, "of session "+string(req.Session))
 
 	r := *req
+	if r.Payload != nil && !r.Init {
+		return nil, fmt.Errorf("%w: a payload begins a contract: give Init, too", api.ErrRequest)
+	}
 	if r.Session == "" {
 		if !r.Init {
 			return nil, fmt.Errorf("%w: no session is named: give its id", api.ErrRequest)

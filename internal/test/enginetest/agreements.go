@@ -34,7 +34,9 @@ func agreed(w *world) {
 
 	more := try(w.AmendContract(w.ctx(), w.in, &carrel.AmendContractRequest{Session: in.Session, Answered: []string{"who reviews"}, Close: true})).must(w)
 	w.holds(more.Closed && more.Total == res.Total+len(more.Added), "%+v", more)
-	_, err := w.AmendContract(w.ctx(), w.in, &carrel.AmendContractRequest{Session: in.Session, Decisions: []string{"late"}})
+	_, err := w.AmendContract(w.ctx(), w.in, &carrel.AmendContractRequest{Session: in.Session, Payload: &contract.Payload{}})
+	w.fails("a payload for a contract that was begun", err, carrel.ErrRequest)
+	_, err = w.AmendContract(w.ctx(), w.in, &carrel.AmendContractRequest{Session: in.Session, Decisions: []string{"late"}})
 	w.fails("a contract that is closed", err, carrel.ErrPolicy)
 }
 
