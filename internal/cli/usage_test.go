@@ -48,12 +48,14 @@ func argumentsOf(use string) (least, most int) {
 func TestWrongNumbersOfArguments(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"summary merge a", "carrel: summary merge: NEW is missing\n"},
-		{"recall", "carrel: recall: ID is missing\n"},
+		{"recall", "carrel: recall: ID is missing: give the id of a block or an artifact, as carrel messages or carrel ls prints it\nhint: for example: carrel recall "},
 		{"config show a b", `carrel: config show: the command takes no arguments: leave out "a"`},
-		{"limn run", "carrel: limn run: FILE or - is missing\n"},
+		{"limn run", "carrel: limn run: FILE or - is missing: name a file, or - for standard input\n"},
 		{"export a b", `carrel: export: "b" is one argument too many`},
 		{"ls a", `carrel: ls: the command takes no arguments: leave out "a"`},
-		{"nonsense", `carrel: unknown command "nonsense" for "carrel"`},
+		{"nonsense", `carrel: unknown command "nonsense" for "carrel"` + "\nhint: carrel --help lists its commands\n"},
+		{"context --wndow 5", "carrel: unknown flag: --wndow\nhint: did you mean --now or --window? carrel context --help lists the flags\n"},
+		{"context --sideways 5", "carrel: unknown flag: --sideways\nhint: carrel context --help lists its flags\n"},
 	} {
 		env, _, stderr := clitest.Env(t)
 		if code := Main(t.Context(), env, strings.Fields(tt.args)); code != 2 || !strings.HasPrefix(stderr.String(), tt.want) {
