@@ -149,9 +149,9 @@ func (s *Session) check() error {
 		case known[q.ID]:
 			return s.fail(q.ID, "id", "two questions have this id: rename one")
 		case strings.TrimSpace(q.Text) == "":
-			return s.fail(q.ID, "q", "the question is missing")
+			return s.fail(q.ID, "q", "the question is missing: write its text into this field")
 		case strings.TrimSpace(q.Answer) == "":
-			return s.fail(q.ID, "answer", "the answer is missing")
+			return s.fail(q.ID, "answer", "the answer is missing: write it into this field")
 		case len(q.MustHave) == 0:
 			return s.fail(q.ID, "must_have", "want at least one string that a window must have to answer the question")
 		}

@@ -125,7 +125,7 @@ func TestRead(t *testing.T) {
 		{question, ``, ": session a: questions: want at least one question"},
 		{question, question + "," + question, ": session a: question q1: id: two questions have this id"},
 		{`"id":"q1",`, ``, `: session a: questions[0].id: "" is not an id`},
-		{`"q":"Which?"`, `"question":"Which?"`, ": session a: question q1: q: the question is missing"},
+		{`"q":"Which?"`, `"question":"Which?"`, ": session a: question q1: q: the question is missing: write its text into this field"},
 		{`"answer":"That.",`, ``, ": session a: question q1: answer: the answer is missing"},
 		{`["that"]`, `[]`, ": session a: question q1: must_have: want at least one string"},
 		{`["that"]`, `["that","…"]`, ": session a: question q1: must_have[1]: \"…\" must have an ASCII letter"},

@@ -246,7 +246,7 @@ func windowsIn(name, folder string) Method {
 		path := filepath.Join(folder, s.ID+".json")
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("%s: no window of session %s: want %s.txt or %s.json: %w", folder, s.ID, s.ID, s.ID, err)
+			return "", &Error{File: folder, Err: fmt.Errorf("there is no window of this session: put it into %s.txt or %s.json in this folder", s.ID, s.ID)}
 		}
 		if err != nil {
 			return "", err

@@ -208,7 +208,7 @@ func TestFolder(t *testing.T) {
 	}
 	for _, tt := range []struct{ file, text, want string }{
 		{"mine/dome.json", `{"title":"none"}`, filepath.Join(dir, "mine", "dome.json") + ": "},
-		{"mine/dome.json", "", "no window of session dome: want dome.txt or dome.json"},
+		{"mine/dome.json", "", "there is no window of this session: put it into dome.txt or dome.json in this folder"},
 	} {
 		put(tt.file, tt.text)
 		if tt.text == "" {

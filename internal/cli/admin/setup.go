@@ -160,7 +160,7 @@ func newSetupOf(j *job.Job, c *client) *cobra.Command {
 				return err
 			}
 			if len(files) == 0 {
-				return out.Usagef("--mode %s and --scope %s: %s reads no settings for this mode from a %s", s.mode, s.scope, c.title, s.scope)
+				return out.Usagef("--mode %s and --scope %s: %s reads no settings for this mode from a %s: leave out --scope %[2]s", s.mode, s.scope, c.title, s.scope)
 			}
 			return changeSettings(j, c, s, files)
 		},
@@ -232,7 +232,7 @@ func changeSettings(j *job.Job, c *client, s *setup, files []setupFile) error {
 		j.Note("nothing to change")
 	case s.print:
 	case !s.yes && (!j.StdinTerminal || !j.StderrTerminal):
-		j.Note("carrel: setup: nothing is changed yet; --yes changes %s", out.Count(len(changes), "file"))
+		j.Note("carrel: setup: nothing is changed yet: give --yes to change %s", out.Count(len(changes), "file"))
 		return out.ErrConsent
 	case !s.yes && !j.Ask("change "+out.Count(len(changes), "file")):
 		return out.ErrConsent

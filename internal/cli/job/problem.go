@@ -145,7 +145,7 @@ func hint(err error) string {
 		if e.Empty {
 			return "remove the file if it never had content; if it was a store, carrel store restore BACKUP puts a backup in its place"
 		}
-		return "name the store with --store; if this file was one, carrel store restore BACKUP puts a backup in its place"
+		return "name another store with --store; if this file was one, carrel store restore BACKUP puts a backup in its place"
 	}
 	_, slug := classify(err)
 	switch {
