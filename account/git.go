@@ -169,7 +169,7 @@ func (t *tracker) committed(dir string) {
 	outside := path.IsAbs(dir) || strings.HasPrefix(dir, "..")
 	t.loose = slices.DeleteFunc(t.loose, func(f string) bool {
 		switch {
-		case !outside && temporary(f):
+		case !outside && shell.IsTemporary(f):
 			return true
 		case outside && !covers(dir, f), !outside && t.root != "" && !covers(".", f):
 			return false
@@ -239,11 +239,6 @@ func (t *tracker) uncommitted(l *shell.Line, output string) {
 		}
 		return
 	}
-}
-
-// temporary reports whether a file is in a folder for temporary files.
-func temporary(file string) bool {
-	return strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "/private/tmp/") || strings.HasPrefix(file, "/var/folders/")
 }
 
 // whereGit returns the directory of the last git command in l, or "" for the

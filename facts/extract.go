@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
@@ -393,7 +394,7 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 		line = line.begun()
 	}
 	for _, ch := range line.changes() {
-		if !isTemporary(x.relative(ch.path)) {
+		if !shell.IsTemporary(x.relative(ch.path)) {
 			x.change(i, ch)
 		}
 	}
@@ -427,11 +428,6 @@ func runsAllTests(line string, keys []string) bool {
 		}
 	}
 	return false
-}
-
-// isTemporary reports whether a path is in a directory for temporary files.
-func isTemporary(path string) bool {
-	return strings.HasPrefix(path, "/tmp/") || strings.HasPrefix(path, "/private/tmp/") || strings.HasPrefix(path, "/var/folders/")
 }
 
 // fail records an error. An equal error that is on record moves to this block instead, and is

@@ -247,16 +247,6 @@ func TestReference(t *testing.T) {
 	}
 }
 
-func TestScratch(t *testing.T) {
-	for path, want := range map[string]bool{
-		"/tmp/lamp.go": true, "/private/tmp/lamp.go": true, "/var/folders/1/lamp.go": true, "/srv/tmp/lamp.go": false, "tmp/lamp.go": false, "/tmp": false,
-	} {
-		if got := isTemporary(path); got != want {
-			t.Errorf("%s is not to last: %v, want %v", path, got, want)
-		}
-	}
-}
-
 // A reason is the words after a conjunction. After "to avoid" it includes these words.
 func TestReasons(t *testing.T) {
 	for said, want := range map[string]string{

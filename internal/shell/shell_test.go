@@ -872,3 +872,13 @@ func TestAlwaysAndAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestIsTemporary(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/tmp/lamp.go": true, "/private/tmp/lamp.go": true, "/var/folders/1/lamp.go": true, "/srv/tmp/lamp.go": false, "tmp/lamp.go": false, "/tmp": false,
+	} {
+		if got := IsTemporary(path); got != want {
+			t.Errorf("%s is not to last: %v, want %v", path, got, want)
+		}
+	}
+}

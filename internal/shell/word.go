@@ -215,3 +215,8 @@ func programName(word string, known bool) string {
 	}
 	return name
 }
+
+// IsTemporary reports whether a path is in a directory for temporary files.
+func IsTemporary(path string) bool {
+	return strings.HasPrefix(path, "/tmp/") || strings.HasPrefix(path, "/private/tmp/") || strings.HasPrefix(path, "/var/folders/")
+}
