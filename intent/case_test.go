@@ -269,7 +269,7 @@ func TestParseCasesRefuses(t *testing.T) {
 		{"two lists", `{"cases": [], "tests": []}`, `offset 14: tests: "tests" is a second list of cases`},
 		{"a case without a prompt", `[{"expected_verb": null}]`, "offset 1: 0: a case without prompt"},
 		{"a case without a verb", `[{"prompt": ""}]`, "offset 1: 0: a case without expected_verb"},
-		{"a verb that is none", `[{"prompt": "", "expected_verb": "run"}]`, `offset 33: 0.expected_verb: "run" is not a known verb`},
+		{"a verb that is none", `[{"prompt": "", "expected_verb": "run"}]`, `offset 33: 0.expected_verb: "run" is none of [explain create transform analyze decide plan fix]`},
 		{"a slot of another verb", `[{"prompt": "", "expected_verb": "fix", "expected_slots": {"goal": "x"}}]`, `offset 59: 0.expected_slots.goal: "goal" is no slot of fix`},
 		{"a slot where it passes through", `[{"prompt": "", "expected_verb": null, "expected_slots": {"goal": "x"}}]`, `offset 58: 0.expected_slots.goal: "goal" is no slot of a prompt that passes through`},
 		{"a gap that is not required", `[{"prompt": "", "expected_verb": "fix", "expected_gaps": ["symptoms"]}]`, `offset 58: 0.expected_gaps.0: "symptoms" is none of [target]`},

@@ -181,7 +181,7 @@ func (p *parser) verb() (Verb, error) {
 	}
 	s, err := p.String()
 	if err == nil && !slices.Contains(Verbs(), Verb(s)) {
-		err = p.Fail(at, "%q is not a known verb", s)
+		err = p.Fail(at, "%q is none of %v", s, Verbs())
 	}
 	return Verb(s), err
 }

@@ -53,7 +53,7 @@ func TestParseRefuses(t *testing.T) {
 		{"an object that is none", `{}`, "offset 0: an intent needs schema and verb"},
 		{"another schema", `{"schema":"v1","verb":null}`, `offset 10: schema: "v1" is not prosecode.intent.v0`},
 		{"no verb", head + `"slots":{}}`, "offset 0: an intent needs schema and verb"},
-		{"another verb", head + `"verb":"run"}`, `offset 39: verb: "run" is not a known verb`},
+		{"another verb", head + `"verb":"run"}`, `offset 39: verb: "run" is none of [explain create transform analyze decide plan fix]`},
 		{"a slot of another verb", head + `"verb":"fix","slots":{"goal":"x"}}`, `offset 54: slots.goal: "goal" is no slot of fix`},
 		{"an empty value", head + `"verb":"fix","slots":{"target":""}}`, "offset 63: slots.target: an empty value"},
 		{"no value", head + `"verb":"fix","slots":{"target":[]}}`, "offset 63: slots.target: no value"},

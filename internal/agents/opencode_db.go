@@ -74,7 +74,7 @@ func openCodeTables(path string) (*sql.DB, error) {
 func tabled(path string, f func(ctx context.Context, tx *sql.Tx) error) (err error) {
 	defer func() {
 		if e, ok := errors.AsType[*engine.Error](err); ok && (e.Code()&0xff == codes.SQLITE_NOTADB || e.Code()&0xff == codes.SQLITE_CORRUPT) {
-			err = &transcript.SyntaxError{Name: path, Text: "no database that can be read: " + e.Error()}
+			err = &transcript.SyntaxError{Name: path, Text: "the database cannot be read: " + e.Error(), Hint: "nothing was imported; name a database of OpenCode, or a sound copy of this one"}
 		} else if err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
 		}

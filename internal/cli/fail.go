@@ -9,13 +9,18 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/cli/session"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/pager"
 )
 
 // heaviest is how many blocks an error about a budget lists at most in its text for a person.
 const heaviest = 5
 
-// fail reports an error and returns the exit code.
+// commands matches the beginnings of commands in a hint that work on a store.
+var commands = lazy.Regexp(`\bcarrel (calls|compress|contract|import|log|ls|manifest|messages|purge|recall|review|rm|search|sessions|store|summary|unpin)\b`)
+
+// fail reports an error and returns the exit code. A hint with commands names the store and the
+// scope that the command line named.
 func fail(ctx context.Context, j *job.Job, err error) int {
 	defer j.Close()
 	err = j.Cause(ctx, err)
@@ -24,6 +29,9 @@ func fail(ctx context.Context, j *job.Job, err error) int {
 		return code
 	}
 	p := job.NewProblem(err)
+	if where := j.Where(); where != "" && out.KindOf(err) != out.KindUsage {
+		p.Hint = commands.Get().ReplaceAllString(p.Hint, "carrel"+where+" $1")
+	}
 	if j.JSON != "" {
 		doc, _ := out.JSONText(p, j.StdoutTerminal) // strings and numbers always encode
 		_, _ = j.Stdout.Write(doc)                  // the exit code reports the error anyway

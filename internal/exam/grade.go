@@ -141,7 +141,7 @@ func (s *Sheet) empty() bool {
 }
 
 // ErrStale means that answers or the seed have changed since a sheet was graded.
-var ErrStale = errors.New("the sheet has changed since it was graded: its answers or the seed are different: grade it again, or use the former seed")
+var ErrStale = errors.New("the answers or the seed have changed since the sheet was graded: write new sheets with --sheets and grade them, or give the former seed with --seed")
 
 // Sheets writes the sheets of all sessions. Unless again is set, it fails with [ErrStale] if a
 // sheet with grades would change. It returns the number of sheets and of those with grades.

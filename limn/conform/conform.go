@@ -77,7 +77,7 @@ func (r Result) equal(s Result) bool {
 const today = "2026-01-01"
 
 // ErrFormat is wrapped by errors about files of cases.
-var ErrFormat = errors.New("no list of cases")
+var ErrFormat = errors.New("not a JSON list of cases")
 
 // Parse reads cases. The JSON is an object with the list "cases", or only that list. It fails
 // for an unknown field and for a case that cannot be run. Errors wrap [ErrFormat] and name the

@@ -131,15 +131,15 @@ func TestCheckTellsDifferences(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, data, want string }{
-		{"what is no JSON", `{"cases": [`, "no list of cases: unexpected EOF"},
-		{"an unknown field", `[{"name": "a", "prog": ""}]`, `no list of cases: json: unknown field "prog"`},
-		{"two documents", `[{"name": "a"}] []`, "no list of cases: there is text after the end of the JSON: remove it"},
-		{"no case", `{"cases": []}`, "no list of cases: the list is empty"},
-		{"a case without a name", `[{"name": "a"}, {}]`, "no list of cases: case 2 has no name, or the name of an earlier case"},
-		{"two cases of one name", `[{"name": "a"}, {"name": "a"}]`, "no list of cases: case 2 has no name, or the name of an earlier case"},
-		{"a pack that there is not", `[{"name": "a", "packs": ["b"]}]`, `no list of cases: case "a": no such pack: "b"`},
-		{"a pack that is none", `[{"name": "a", "packs": [{"type": "x"}]}]`, `no list of cases: case "a": not a pack: `},
-		{"packs that do not go together", `[{"name": "a", "packs": ["session", "session"]}]`, `no list of cases: case "a": the packs "session" and "session" both define `},
+		{"what is no JSON", `{"cases": [`, "not a JSON list of cases: unexpected EOF"},
+		{"an unknown field", `[{"name": "a", "prog": ""}]`, `not a JSON list of cases: json: unknown field "prog"`},
+		{"two documents", `[{"name": "a"}] []`, "not a JSON list of cases: there is text after the end of the JSON: remove it"},
+		{"no case", `{"cases": []}`, "not a JSON list of cases: the list is empty"},
+		{"a case without a name", `[{"name": "a"}, {}]`, "not a JSON list of cases: case 2 has no name, or the name of an earlier case"},
+		{"two cases of one name", `[{"name": "a"}, {"name": "a"}]`, "not a JSON list of cases: case 2 has no name, or the name of an earlier case"},
+		{"a pack that there is not", `[{"name": "a", "packs": ["b"]}]`, `not a JSON list of cases: case "a": no such pack: "b"`},
+		{"a pack that is none", `[{"name": "a", "packs": [{"type": "x"}]}]`, `not a JSON list of cases: case "a": not a pack: `},
+		{"packs that do not go together", `[{"name": "a", "packs": ["session", "session"]}]`, `not a JSON list of cases: case "a": the packs "session" and "session" both define `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Parse([]byte(tt.data))

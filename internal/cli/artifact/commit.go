@@ -259,15 +259,17 @@ func (fl *commitFlags) afterGate(res *carrel.CommitResult) string {
 		hints = append(hints, "name the evaluator with --evaluator")
 	case has(assembly.ReasonUnnamed), has(assembly.ReasonSelf):
 		hints = append(hints, "name another evaluator")
-	case has(assembly.ReasonOtherContent), has(assembly.ReasonOtherScope), has(assembly.ReasonOtherPolicy), has(assembly.ReasonExpired):
+	case has(assembly.ReasonOtherScope):
+		hints = append(hints, "name the scope of the verdict with --scope, or have the evaluator judge it for this one (carrel help gate)")
+	case has(assembly.ReasonOtherContent), has(assembly.ReasonOtherPolicy), has(assembly.ReasonExpired):
 		hints = append(hints, "have the evaluator judge it under the current policy, and repeat the command with the new verdict (carrel help gate)")
 	}
 	switch {
 	case res.Outcome != assembly.Hold:
 	case res.Artifact != nil:
-		hints = append(hints, fmt.Sprintf("carrel review show %s shows it", out.ShortRef(string(res.Artifact.ID))))
+		hints = append(hints, fmt.Sprintf("carrel review show %s shows it, and carrel review approve, edit or reject decides", out.ShortRef(string(res.Artifact.ID))))
 	default:
-		hints = append(hints, fmt.Sprintf("carrel manifest show %s shows the record", res.Manifest))
+		hints = append(hints, fmt.Sprintf("commit it again once the evaluator is sure enough; carrel manifest show %s shows the record", res.Manifest))
 	}
 	return strings.Join(hints, "; ")
 }

@@ -174,7 +174,7 @@ assemble printed. If any of them were purged, the exit code is 4.`,
 				data, err := a.Replay(ctx, a.Scope, &carrel.IDRequest{ID: args[0]})
 				if err != nil {
 					if errors.Is(err, carrel.ErrGone) {
-						return out.Hinted(err, "carrel manifest show "+args[0]+" lists its segments")
+						return out.Hinted(err, "what was purged is gone for good, so nothing can replay this manifest; carrel manifest show "+args[0]+" lists its segments")
 					}
 					return err
 				}

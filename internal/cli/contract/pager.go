@@ -41,9 +41,9 @@ store's: this command uses no store, and no settings but its flags.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case history == "":
-				return out.Usagef("pager: --history is missing")
+				return out.Usagef("pager: --history is missing: name the file with the blocks")
 			case contractFile == "":
-				return out.Usagef("pager: --contract is missing")
+				return out.Usagef("pager: --contract is missing: name the file to which the decisions are appended")
 			}
 			if err := out.OneOf("--limn", limn, "current", "legacy"); err != nil {
 				return err

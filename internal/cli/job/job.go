@@ -55,6 +55,21 @@ func New(env *Env) *Job {
 	return &Job{Env: &own, Out: out.New(&own.Terminal)}
 }
 
+// Where returns the flags that choose the store and the scope, as the command line has them, each
+// behind a blank.
+func (j *Job) Where() string {
+	var b strings.Builder
+	for _, f := range [...][2]string{{"-C", j.dir}, {"-s", j.store}, {"--scope", j.scope}} {
+		if value := f[1]; value != "" {
+			if strings.ContainsAny(value, " \t'\"$\\*?;&|()<>`") {
+				value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+			}
+			b.WriteString(" " + f[0] + " " + value)
+		}
+	}
+	return b.String()
+}
+
 // Register adds the flags that all commands have.
 func (j *Job) Register(f *pflag.FlagSet) {
 	f.SortFlags = false

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/carrel-dev/carrel"
@@ -17,6 +19,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/exam"
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/server/auth"
@@ -240,7 +243,7 @@ func budgetHint(err error) string {
 		case e.Paging:
 			return "nothing was paged; carrel messages shows the blocks under rules, and carrel unpin lifts a pin"
 		}
-		if e.Before <= e.Floor {
+		if e.Before <= e.Floor && !slices.ContainsFunc(e.Refused, unknown) {
 			return "nothing was discarded, and nothing needs to be: the window is not above its floor, the setting budget.floor"
 		}
 		return "nothing was discarded; carrel messages shows the blocks that may leave, and carrel discard --auto chooses"
@@ -250,6 +253,9 @@ func budgetHint(err error) string {
 	}
 	return ""
 }
+
+// unknown reports whether a block was refused because the conversation does not have it.
+func unknown(r pager.Refusal) bool { return strings.HasPrefix(r.Reason, "is no block") }
 
 // lists are the hints for ambiguous ids: the command that lists the candidates.
 var lists = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subject]string {

@@ -80,8 +80,11 @@ func parseRange(s string) (from, to int, err error) {
 		}
 	}
 	if b != "" {
-		if to, err = strconv.Atoi(b); err != nil || to <= from {
+		if to, err = strconv.Atoi(b); err != nil {
 			return 0, 0, bad
+		}
+		if to <= from {
+			return 0, 0, out.Usagef("--range: %q ends before it begins: give START:END, such as 100:200", s)
 		}
 	}
 	return from, to, nil

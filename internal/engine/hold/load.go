@@ -207,7 +207,7 @@ func (h *Snapshot) decodeAs(f transcript.Format, data []byte) (earlier [][]trans
 // CheckConversation returns an error if the session has only a contract and no conversation.
 func (h *Snapshot) CheckConversation() error {
 	if h.Head.Format == "" {
-		return fmt.Errorf("%w: the session has a contract but no conversation yet: import one", api.ErrRequest)
+		return fmt.Errorf("%w: the session has a contract but no conversation yet: import a file with this session id", api.ErrRequest)
 	}
 	return nil
 }
