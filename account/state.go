@@ -411,13 +411,18 @@ func (t *tracker) effects(l *shell.Line) {
 			case shell.Read, shell.Touch:
 			}
 		}
-		if verb, args := c.Verb(); c.Name == "git" && verb == "worktree" && len(args) > 1 && args[0] == "remove" {
-			delete(t.places, t.short(path.Join(c.Dir, args[len(args)-1])))
-		}
-		if c.Name == "rm" {
-			for _, w := range c.Operands() { // patterns are not matched against a path
-				t.forget(t.short(path.Join(c.Dir, w)))
-			}
+		t.removes(c)
+	}
+}
+
+// removes takes the files that rm deletes off the lists, and the working tree that git removes.
+func (t *tracker) removes(c *shell.Command) {
+	switch verb, args := c.Verb(); {
+	case c.Name == "git" && verb == "worktree" && len(args) > 1 && args[0] == "remove":
+		delete(t.places, t.short(path.Join(c.Dir, args[len(args)-1])))
+	case c.Name == "rm":
+		for _, w := range c.Operands() { // patterns are not matched against a path
+			t.forget(t.short(path.Join(c.Dir, w)))
 		}
 	}
 }

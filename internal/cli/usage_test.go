@@ -64,6 +64,22 @@ func TestWrongNumbersOfArguments(t *testing.T) {
 	}
 }
 
+// A hint with commands chooses the store, the scope and the folder that the command line chose.
+func TestHintsKeepTheStore(t *testing.T) {
+	env, _, stderr := clitest.Env(t)
+	dir := t.TempDir()
+	env.Stdin = strings.NewReader("It opens at nine.")
+	where := []string{"-C", dir, "-s", "my desk.db", "--scope", "a/b"}
+	if code := Main(t.Context(), env, slices.Concat(where, []string{"put", "-", "--type", "doc"})); code != 0 {
+		t.Fatalf("put: exit code %d: %s", code, stderr)
+	}
+	stderr.Reset()
+	want := "hint: carrel -C " + dir + " -s 'my desk.db' --scope a/b ls lists the artifacts of a scope; --scope names another scope\n"
+	if code := Main(t.Context(), env, slices.Concat(where, []string{"get", "ffff"})); code != exitNotFound || !strings.HasSuffix(stderr.String(), want) {
+		t.Errorf("exit code %d, %q, want the end %q", code, stderr, want)
+	}
+}
+
 // Each command accepts the number of arguments that its usage line shows.
 func TestUsageLinesCountArguments(t *testing.T) {
 	env, _, _ := clitest.Env(t)

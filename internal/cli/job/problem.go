@@ -173,10 +173,6 @@ func hint(err error) string {
 		return "choose another file with --store"
 	case Is[*postgres.UnsafeError](err):
 		return "" // the error itself says what to do
-	case slug == "file" && errors.Is(err, fs.ErrNotExist):
-		return "check the name: a relative one begins in the current folder, or in the folder of -C"
-	case slug == "file" && errors.Is(err, fs.ErrPermission):
-		return "change the permissions of the file or folder, or name another"
 	}
 	return hints.Get()[slug]
 }
@@ -229,6 +225,13 @@ func fileHint(err error) string {
 		return "carrel debug schema probes; carrel probe gen writes such a list"
 	case Is[*summary.SyntaxError](err):
 		return "carrel help summaries"
+	}
+	switch _, slug := classify(err); {
+	case slug != "file":
+	case errors.Is(err, fs.ErrNotExist):
+		return "check the name: a relative one begins in the current folder, or in the folder of -C"
+	case errors.Is(err, fs.ErrPermission):
+		return "change the permissions of the file or folder, or name another"
 	}
 	return ""
 }
