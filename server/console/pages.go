@@ -435,7 +435,7 @@ func pinning(lift bool) action {
 	return func(v *visit) (string, error) {
 		block := v.PathValue("block")
 		_, err := v.engine.Pin(v.Context(), v.scope, &carrel.PinRequest{Blocks: []string{block}, Unpin: lift})
-		return v.console.link(v.scope, "block/"+block), err
+		return v.console.link(v.scope, pathOf("block", block)), err
 	}
 }
 
@@ -445,7 +445,7 @@ func undo(v *visit) (string, error) {
 		return "", err
 	}
 	_, err = v.engine.Undo(v.Context(), v.scope, &carrel.UndoRequest{Session: id, Op: v.PostFormValue("op")})
-	return v.console.link(v.scope, "session/"+string(id)), err
+	return v.console.link(v.scope, pathOf("session", id)), err
 }
 
 func decide(v *visit) (string, error) {

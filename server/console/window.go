@@ -182,7 +182,7 @@ func (c *Console) linked(scope governance.Scope, text string) template.HTML {
 			for _, at := range marks.Get().FindAllStringIndex(inside, -1) {
 				id := inside[at[0]:at[1]]
 				b.WriteString(template.HTMLEscapeString(inside[last:at[0]]))
-				fmt.Fprintf(&b, `<a href="%s">%s</a>`, template.HTMLEscapeString(c.link(scope, "block/"+id)), id)
+				fmt.Fprintf(&b, `<a href="%s">%s</a>`, template.HTMLEscapeString(c.link(scope, pathOf("block", id))), id)
 				last = at[1]
 			}
 		}

@@ -1,0 +1,83 @@
+package console_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/fakesession"
+	"github.com/carrel-dev/carrel/server/console"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// importLog imports the session file of a client with a log of twelve calls. If agent is not
+// empty, it is the file of a sub-agent.
+func (s *stage) importLog(agent string) transcript.SessionID {
+	s.t.Helper()
+	data := fakesession.Logged(1, 12)
+	if agent != "" {
+		data = bytes.ReplaceAll(data, []byte(`"isSidechain":false`), []byte(`"isSidechain":true,"agentId":"`+agent+`"`))
+	}
+	in, err := s.engine.Import(s.t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: "mill.jsonl", Data: data})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return in.Session
+}
+
+var hrefs = regexp.MustCompile(`(?:href|data-live)="(/console/[^"]*)"`)
+
+// Every link to a session leads to its page, and so does an undo, if the id of the session has a
+// slash, as that of a sub-agent has.
+func TestLinksToSubAgents(t *testing.T) {
+	s := newStage(t, func(o *console.Options) { o.AllowWrite = true })
+	s.signIn()
+	id := string(s.importLog("a17"))
+	if !strings.HasSuffix(id, "/agent-a17") {
+		t.Fatalf("the session is %q", id)
+	}
+	blocks, err := s.engine.Messages(t.Context(), governance.DefaultScope, &carrel.MessagesRequest{Session: transcript.SessionID(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.engine.Pin(t.Context(), governance.DefaultScope, &carrel.PinRequest{Blocks: []string{string(blocks.Messages[0].ID)}}); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for next := []string{"", "calls", "cost?days=3650", "search?q=mill"}; len(next) > 0; next = next[1:] {
+		for _, m := range hrefs.FindAllStringSubmatch(s.page(next[0]), -1) {
+			to, _, _ := strings.Cut(html.UnescapeString(m[1]), "#")
+			if !strings.Contains(to, "agent-a17") || seen[to] {
+				continue
+			}
+			seen[to] = true
+			if strings.HasSuffix(to, "/live") || strings.Contains(to, "format=json") {
+				continue
+			}
+			if status, _, body := s.ask("GET", to, nil); status != http.StatusOK {
+				t.Fatalf("%q leads to %s: status %d: %.300s", next[0], to, status, body)
+			}
+			next = append(next, strings.TrimPrefix(to, console.Root))
+		}
+	}
+	own := console.Root + "session/" + url.PathEscape(id)
+	for _, want := range []string{"", "/window", "/plan", "/journal", "/diff", "/quality", "/contract", "/live"} {
+		if !seen[own+want] {
+			t.Errorf("nothing leads to %s", own+want)
+		}
+	}
+	if len(seen) < 12 {
+		t.Errorf("links %v", seen)
+	}
+	status, header, body := s.ask("POST", own+"/undo", nil)
+	if status != http.StatusSeeOther || header.Get("Location") != own {
+		t.Errorf("an undo: status %d, to %q: %.300s", status, header.Get("Location"), body)
+	}
+}
