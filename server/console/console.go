@@ -194,6 +194,7 @@ type frame struct {
 	Path                    string // of the page, with its query except format
 	Twin                    string // URL of the page's JSON form
 	Write                   bool
+	First                   bool // the page is the first of its list, if it has one
 	Actor                   governance.Actor
 	Version                 string
 	Data                    any
@@ -263,7 +264,7 @@ func (v *visit) frame(title, section, command string, data any) *frame {
 	}
 	return &frame{
 		Title: title, Section: section, Command: command, Scope: v.scope, Path: own.RequestURI(), Twin: twin.RequestURI(),
-		Write: v.console.opts.AllowWrite, Actor: v.grant.Actor, Version: v.console.opts.Version, Data: data,
+		Write: v.console.opts.AllowWrite, First: v.FormValue("after") == "", Actor: v.grant.Actor, Version: v.console.opts.Version, Data: data,
 	}
 }
 

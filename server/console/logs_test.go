@@ -32,6 +32,18 @@ func (s *stage) importLog(agent string) transcript.SessionID {
 	return in.Session
 }
 
+var following = regexp.MustCompile(`href="/console/([^"]*)"[^>]*>The next page`)
+
+// next returns the page after a page of a list.
+func (s *stage) next(body string) string {
+	s.t.Helper()
+	m := following.FindStringSubmatch(body)
+	if m == nil {
+		s.t.Fatal("there is no next page")
+	}
+	return s.page(html.UnescapeString(m[1]))
+}
+
 var hrefs = regexp.MustCompile(`(?:href|data-live)="(/console/[^"]*)"`)
 
 // Every link to a session leads to its page, and so does an undo, if the id of the session has a
@@ -79,5 +91,26 @@ func TestLinksToSubAgents(t *testing.T) {
 	status, header, body := s.ask("POST", own+"/undo", nil)
 	if status != http.StatusSeeOther || header.Get("Location") != own {
 		t.Errorf("an undo: status %d, to %q: %.300s", status, header.Get("Location"), body)
+	}
+}
+
+// The list of the calls of a session goes on with calls of this session, and only its first page
+// names the last call.
+func TestCallsOfASessionInPages(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	for range 500 {
+		s.call(0, carrel.Usage{})
+	}
+	s.importLog("")
+	path := "calls?session=" + s.session
+	body := s.page(path)
+	lead := `class="lead"`
+	if !strings.Contains(body, lead) || !strings.Contains(body, "carrel calls "+s.session) {
+		t.Errorf("the first page has no first sentence, or another command: %.2000s", body)
+	}
+	body = s.next(body)
+	if n := strings.Count(body, `<th scope="row"`); n != 3 || strings.Contains(body, "client&#39;s log") || strings.Contains(body, lead) {
+		t.Errorf("the next page has %d calls: %.2000s", n, body)
 	}
 }

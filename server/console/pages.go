@@ -43,7 +43,7 @@ func (c *Console) table() map[string]*page {
 		"health":                     {"health", "Health", "health", showHealth, says("store info")},
 		"block/{block}":              {"block", "Block", "sessions", showBlock, says("why %s", "block")},
 		"search":                     {"search", "Search", "search", showSearch, says("search %s", "q")},
-		"calls":                      {"calls", "Calls", "calls", showCalls, says("calls")},
+		"calls":                      {"calls", "Calls", "calls", showCalls, callsCommand},
 		"contexts":                   {"contexts", "Contexts", "contexts", showContexts, says("manifest list")},
 		"manifest/{manifest}":        {"manifest", "Context", "contexts", showManifest, says("manifest show %s", "manifest")},
 		"review":                     {"review", "Memories that wait for a review", "review", showReview, says("review")},
@@ -348,16 +348,29 @@ func showSearch(v *visit) (any, error) {
 	return p, nil
 }
 
-func showCalls(v *visit) (any, error) {
-	req := &carrel.CallsRequest{Logged: true, Cursor: v.cursor()}
+// A callsPage has calls, of all sessions or of one.
+type callsPage struct {
+	*carrel.List[carrel.Call]
+
+	Session transcript.SessionID `json:"-"` // whose calls they are; empty for those of all sessions
+}
+
+func showCalls(v *visit) (_ any, err error) {
+	p := &callsPage{}
 	if v.FormValue("session") != "" {
-		id, err := v.session()
-		if err != nil {
+		if p.Session, err = v.session(); err != nil {
 			return nil, err
 		}
-		req.Session = id
 	}
-	return v.engine.Calls(v.Context(), v.scope, req)
+	p.List, err = v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: p.Session, Logged: true, Cursor: v.cursor()})
+	return p, err
+}
+
+func callsCommand(v *visit) string {
+	if s := v.FormValue("session"); s != "" {
+		return "carrel calls " + shellWord(s)
+	}
+	return "carrel calls"
 }
 
 func showContexts(v *visit) (any, error) {
