@@ -114,3 +114,45 @@ func TestCallsOfASessionInPages(t *testing.T) {
 		t.Errorf("the next page has %d calls: %.2000s", n, body)
 	}
 }
+
+// The journal names its last operation on each page, and has a button only beside the operation
+// that an undo reverts.
+func TestJournalInPages(t *testing.T) {
+	s := newStage(t, func(o *console.Options) { o.AllowWrite = true })
+	s.signIn()
+	path := "session/" + s.session + "/journal"
+	buttons := regexp.MustCompile(`<button>Undo (op_[0-9a-z]+)</button>`)
+	pin := func(lift bool) {
+		t.Helper()
+		if _, err := s.engine.Pin(t.Context(), governance.DefaultScope, &carrel.PinRequest{Blocks: []string{s.block}, Unpin: lift}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pin(false)
+	if _, err := s.engine.AmendContract(t.Context(), governance.DefaultScope, &carrel.AmendContractRequest{Session: transcript.SessionID(s.session), Decisions: []string{"The pool has 20 connections."}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"the pin", "the pass"} {
+		found := buttons.FindAllStringSubmatch(s.page(path), -1)
+		if len(found) != 1 {
+			t.Fatalf("before %s is undone: buttons %q, want one", what, found)
+		}
+		if status, _, body := s.ask("POST", console.Root+"session/"+s.session+"/undo", url.Values{"op": {found[0][1]}}); status != http.StatusSeeOther {
+			t.Fatalf("the undo of %s: status %d: %.300s", what, status, body)
+		}
+	}
+	if buttons.MatchString(s.page(path)) {
+		t.Error("a button where there is nothing to undo")
+	}
+	for i := range 500 {
+		pin(i%2 == 1)
+	}
+	body := s.page(path)
+	if !strings.Contains(body, "The last operation on this session was unpin") || buttons.MatchString(body) {
+		t.Errorf("the first page says %.3000s", body)
+	}
+	body = s.next(body)
+	if !strings.Contains(body, "The last operation on this session was unpin") || len(buttons.FindAllString(body, -1)) != 1 {
+		t.Errorf("the last page says %.3000s", body)
+	}
+}

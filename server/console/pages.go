@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -174,6 +175,7 @@ type journalPage struct {
 
 	Session transcript.SessionID `json:"-"`
 	Last    *store.Entry         `json:"-"` // the last operation, or nil
+	Undo    string               `json:"-"` // id of the operation that an undo reverts, or empty
 }
 
 func showJournal(v *visit) (any, error) {
@@ -186,10 +188,39 @@ func showJournal(v *visit) (any, error) {
 		return nil, err
 	}
 	p := &journalPage{List: list, Session: id}
-	if n := len(list.Items); n > 0 && list.Next == "" {
-		p.Last = &list.Items[n-1]
+	n := len(list.Items)
+	if n == 0 {
+		return p, nil
 	}
+	behind, err := carrel.Items(v.engine.Journal(v.Context(), v.scope, &carrel.JournalRequest{Session: id, Since: list.Items[n-1].Revision}))
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(list.Items, behind)
+	p.Last, p.Undo = &all[len(all)-1], undoable(all)
 	return p, nil
+}
+
+// undoable returns the id of the operation that an undo reverts, or "" if the end of a journal has
+// none.
+func undoable(end []store.Entry) string {
+	undone := make(map[string]bool)
+	for _, e := range slices.Backward(end) {
+		switch e.Op {
+		case "undo":
+			var data struct {
+				Undoes string `json:"undoes"`
+			}
+			if json.Unmarshal(e.Data, &data) == nil {
+				undone[data.Undoes] = true
+			}
+		case "page", "page-by-hand", "discard", "pin", "unpin":
+			if !undone[e.ID] {
+				return e.ID
+			}
+		}
+	}
+	return ""
 }
 
 // A planPage shows the plan of a compression, which is not carried out.
