@@ -180,3 +180,16 @@ func TestQualityOfThePasses(t *testing.T) {
 		t.Error("a list stands in place of a figure")
 	}
 }
+
+// The page of a contract counts the guards in handlers: the four of Carrel, and the rule of a person.
+func TestGuardsOfAContract(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	path := "session/" + s.session + "/contract"
+	s.wants(path, "none of them is a guard")
+	rule := &carrel.AmendContractRequest{Session: transcript.SessionID(s.session), Rules: []string{`forbid evicted-blocks includes "block-65e388088ea57bc9" because "the report quotes it"`}}
+	if _, err := s.engine.AmendContract(t.Context(), governance.DefaultScope, rule); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(path, "and 5 guards hold", "<td>guard, holds</td>")
+}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
@@ -172,6 +172,10 @@ type contractLine struct {
 	Failure string `json:"failure,omitempty"` // why the rule is broken
 }
 
+// guards matches a line of a contract that requires or forbids something, in a handler or not, of
+// each member of a list or not.
+var guards = lazy.Regexp(`^\s*(?:each\s+(?:the\s+)?\S+\s+)?(?:require|forbid)\s`)
+
 func showContract(v *visit) (any, error) {
 	id, err := v.session()
 	if err != nil {
@@ -192,7 +196,7 @@ func showContract(v *visit) (any, error) {
 	from := max(v.number("line"), 1)
 	for i, text := range res.Statements {
 		n := i + 1
-		guard := strings.HasPrefix(text, "require ")
+		guard := guards.Get().MatchString(text)
 		if guard {
 			p.Guards++
 		}
