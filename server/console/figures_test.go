@@ -181,6 +181,23 @@ func TestQualityOfThePasses(t *testing.T) {
 	}
 }
 
+// The command of a page does what the page shows. A number in the field for tokens is no
+// percentage.
+func TestCommandsOfPages(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	plan, compress := "session/"+s.session+"/plan", "<code>carrel compress "+s.session+" --target "
+	s.wants(plan, compress+"25% --dry-run")
+	s.wants(plan+"?target=40&tokens=", compress+"40% --dry-run", "40 %")
+	s.wants(plan+"?target=40&tokens=30000", compress+"30000 --dry-run", "A pass to 30,000 tokens")
+	s.wants(plan+"?target=40&tokens=100", compress+"100 --dry-run")
+	if body := s.page(plan + "?target=40&tokens=100"); strings.Contains(body, "100 %") {
+		t.Error("100 tokens are planned as 100 %")
+	}
+	s.wants("session/"+s.session+"/quality", "carrel probe report "+s.session)
+	s.wants("session/"+s.session+"/quality?ask=1", "carrel probe run "+s.session)
+}
+
 // The page of a contract counts the guards in handlers: the four of Carrel, and the rule of a person.
 func TestGuardsOfAContract(t *testing.T) {
 	s := newStage(t)

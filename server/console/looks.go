@@ -240,6 +240,13 @@ func showQuality(v *visit) (any, error) {
 	return p, err
 }
 
+func qualityCommand(v *visit) string {
+	if v.FormValue("ask") != "" {
+		return "carrel probe run " + shellWord(v.value("session"))
+	}
+	return "carrel probe report " + shellWord(v.value("session"))
+}
+
 // A healthPage is the state of the server and its store.
 type healthPage struct {
 	Version string       `json:"version"`

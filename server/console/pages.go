@@ -33,12 +33,12 @@ func (c *Console) table() map[string]*page {
 		"session/{session}":         {"session", "Session", "sessions", showSession, says("context %s", "session")},
 		"session/{session}/window":  {"window", "The window", "sessions", showWindow, says("export %s --to anthropic", "session")},
 		"session/{session}/journal": {"journal", "What happened", "sessions", showJournal, says("log --session %s", "session")},
-		"session/{session}/plan":    {"plan", "Dry run", "sessions", showPlan, says("compress %s --target %s --dry-run", "session", "target")},
+		"session/{session}/plan":    {"plan", "Dry run", "sessions", showPlan, planCommand},
 		"session/{session}/diff": {"diff", "What changed", "sessions", showDiff, func(v *visit) string {
 			return "carrel context diff " + shellWord(v.value("session")) + " " + shellWord(cmp.Or(v.FormValue("from"), "pass")) + " " + shellWord(cmp.Or(v.FormValue("to"), "now"))
 		}},
 		"session/{session}/contract": {"contract", "Contract", "sessions", showContract, says("contract check %s", "session")},
-		"session/{session}/quality":  {"quality", "Quality", "sessions", showQuality, says("probe report %s", "session")},
+		"session/{session}/quality":  {"quality", "Quality", "sessions", showQuality, qualityCommand},
 		"call/{call}":                {"call", "Call", "calls", showCall, says("calls show %s", "call")},
 		"manifest/{manifest}/diff":   {"manifest-diff", "Two contexts compared", "contexts", showManifestDiff, says("manifest diff %s %s", "manifest", "other")},
 		"health":                     {"health", "Health", "health", showHealth, says("store info")},
@@ -228,11 +228,25 @@ type planPage struct {
 	Session transcript.SessionID   `json:"session"`
 	Target  string                 `json:"target"`
 	Percent int                    `json:"-"` // position of the slider
+	Tokens  string                 `json:"-"` // the target, if it does not come from the slider
 	Blocks  int                    `json:"blocks"`
 	Plan    *carrel.CompressResult `json:"plan,omitempty"`    // with one page of its decisions
 	Problem *api.Problem           `json:"problem,omitempty"` // why there is no plan
 	Asked   bool                   `json:"-"`
 	Next    int                    `json:"next,omitempty"` // number of the first decision of the next page, from 1
+}
+
+// target returns the target of a dry run: a number of tokens, or a percentage, which a number from
+// the slider is.
+func (v *visit) target() string {
+	if tokens := v.FormValue("tokens"); tokens != "" {
+		return tokens
+	}
+	target := cmp.Or(v.FormValue("target"), "25%")
+	if n, err := strconv.Atoi(target); err == nil && n > 0 && n <= 100 {
+		target += "%"
+	}
+	return target
 }
 
 // promptPlan is the largest number of blocks of a session whose plan is made without a
@@ -244,9 +258,11 @@ func showPlan(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planPage{Session: info.Session, Blocks: info.Blocks, Target: cmp.Or(v.FormValue("tokens"), v.FormValue("target"), "25%"), Percent: 25}
-	if n, err := strconv.Atoi(strings.TrimSuffix(p.Target, "%")); err == nil && n > 0 && n <= 100 {
-		p.Percent, p.Target = n, fmt.Sprint(n, "%") // from the slider
+	p := &planPage{Session: info.Session, Blocks: info.Blocks, Target: v.target(), Percent: 25, Tokens: v.FormValue("tokens")}
+	if share, ok := strings.CutSuffix(p.Target, "%"); ok {
+		if n, err := strconv.Atoi(share); err == nil {
+			p.Percent = n
+		}
 	}
 	if p.Asked = v.FormValue("target")+v.FormValue("tokens") != "" || p.Blocks <= promptPlan; !p.Asked {
 		return p, nil
@@ -262,6 +278,10 @@ func showPlan(v *visit) (any, error) {
 	}
 	p.Plan.Decisions, p.Next = pageOf(p.Plan.Decisions, v.number("line"))
 	return p, nil
+}
+
+func planCommand(v *visit) string {
+	return "carrel compress " + shellWord(v.value("session")) + " --target " + shellWord(v.target()) + " --dry-run"
 }
 
 // pageOf returns the page of a list that begins with the entry with the given number, from 1. It
