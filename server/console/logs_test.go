@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -91,6 +92,26 @@ func TestLinksToSubAgents(t *testing.T) {
 	status, header, body := s.ask("POST", own+"/undo", nil)
 	if status != http.StatusSeeOther || header.Get("Location") != own {
 		t.Errorf("an undo: status %d, to %q: %.300s", status, header.Get("Location"), body)
+	}
+}
+
+// The pages of calls say which calls are from the log of a client. The calls beside a logged call are
+// those in the same log.
+func TestLoggedCalls(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	id := string(s.importLog(""))
+	s.wants("calls", "or from the logs of clients", "no, client&#39;s log")
+	s.wants("calls?session="+id, "session 00000001</a> is number 12 of the log of its client", "Calls to models in session 00000001")
+	at := func(n int) string { return fmt.Sprintf("call/%s:%d", id, n) }
+	s.wants(at(2), "Call 2 of a client&#39;s log", `rel="prev" href="/console/`+at(1), "← call 1", `rel="next" href="/console/`+at(3), "call 3 →", "The log of the client has ", "as the log of the client has it")
+	for _, tt := range []struct {
+		n    int
+		none string
+	}{{1, `rel="prev"`}, {12, `rel="next"`}, {2, "in place of the"}, {2, "sent as it came"}} {
+		if strings.Contains(s.page(at(tt.n)), tt.none) {
+			t.Errorf("the page of call %d says %q", tt.n, tt.none)
+		}
 	}
 }
 
