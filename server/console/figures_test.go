@@ -19,11 +19,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// call records a call of the session whose prompt had so many tokens.
+// call records a call of the session with which an epoch begins.
 func (s *stage) call(epoch int, u carrel.Usage) {
 	s.t.Helper()
 	begun, err := s.engine.Begin(s.t.Context(), governance.DefaultScope, &carrel.BeginRequest{
-		Session: transcript.SessionID(s.session), CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Messages: 3, Bytes: 200, SentBytes: 100, Epoch: epoch},
+		Session: transcript.SessionID(s.session), CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Messages: 3, Bytes: 200, SentBytes: 100, Epoch: epoch, Reason: api.ReasonEpoch + "budget"},
 	})
 	if err != nil {
 		s.t.Fatal(err)

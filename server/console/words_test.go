@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,5 +135,25 @@ func TestDaysStandAtTheirDates(t *testing.T) {
 	}
 	if c := daysOf(nil, 7, now); c != nil {
 		t.Errorf("no days: drawing %+v", c)
+	}
+}
+
+// A drawing of calls marks the passes, and not the calls between that went unmanaged.
+func TestEpochsOfCalls(t *testing.T) {
+	call := func(seq int64, epoch int, reason string, prompt token.Count) carrel.Call {
+		return carrel.Call{Seq: seq, CallIntent: carrel.CallIntent{Epoch: epoch, Reason: reason}, CallOutcome: carrel.CallOutcome{Usage: carrel.Usage{Input: prompt}}}
+	}
+	c := chartOf([]carrel.Call{
+		call(7, 3, "same epoch", 10), call(6, 3, api.ReasonEpoch+"budget", 0), call(5, 2, "same epoch", 10), call(4, 0, "not managed: too slow", 10),
+		call(3, 2, api.ReasonEpoch+"cold", 10), call(2, 1, "same epoch", 10), call(1, 0, "client's log", 10),
+	}, nil)
+	var got []int64
+	for _, b := range c.Bars {
+		if b.NewEpoch {
+			got = append(got, b.Seq)
+		}
+	}
+	if want := []int64{3, 7}; !slices.Equal(got, want) || c.Epochs != len(want) {
+		t.Errorf("epochs begin with the calls %d, want %d", got, want)
 	}
 }
