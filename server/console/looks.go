@@ -91,7 +91,7 @@ func showCall(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &callPage{CallResult: res, Head: messagesIn(res.Head)}
+	p := &callPage{CallResult: res, Head: headOf(res.Dialect, res.Head)}
 	if err := p.beside(v); err != nil {
 		return nil, err
 	}
