@@ -3,9 +3,11 @@ package console
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/tier"
@@ -33,7 +35,7 @@ type callBar struct {
 	CacheY, CacheHeight int
 	FreshHeight         int // from Y down to CacheY
 	Epoch               int
-	NewEpoch            bool // Carrel made the window smaller for this call
+	NewEpoch            bool // Carrel made the window smaller since the last bar
 	Label               string
 }
 
@@ -48,9 +50,17 @@ type chartLine struct {
 // counted a prompt. Without a context, which may be nil, it has no thresholds.
 func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
 	var drawn []*carrel.Call
+	begins := make(map[*carrel.Call]bool) // the calls with which an epoch begins
 	for i := range calls {
-		if c := &calls[i]; c.Usage.Prompt() > 0 && len(drawn) < chartCalls {
+		if len(drawn) == chartCalls {
+			break
+		}
+		c := &calls[i]
+		if c.Usage.Prompt() > 0 {
 			drawn = append(drawn, c)
+		}
+		if n := len(drawn); n > 0 && strings.HasPrefix(c.Reason, api.ReasonEpoch) {
+			begins[drawn[n-1]] = true // the call itself, or the next one with a prompt
 		}
 	}
 	if len(drawn) == 0 {
@@ -68,7 +78,7 @@ func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
 	for i, c := range drawn {
 		b := callBar{
 			Seq: c.Seq, ID: c.ID, Prompt: c.Usage.Prompt(), Read: c.Usage.CacheRead, Epoch: c.Epoch,
-			X: 1000 * i / len(drawn), Width: max(1, min(1000/len(drawn)-1, 40)), NewEpoch: i > 0 && c.Epoch != drawn[i-1].Epoch,
+			X: 1000 * i / len(drawn), Width: max(1, min(1000/len(drawn)-1, 40)), NewEpoch: begins[c],
 		}
 		b.Height, b.CacheHeight = height(b.Prompt), height(b.Read)
 		b.Y, b.CacheY, b.FreshHeight = 1000-b.Height, 1000-b.CacheHeight, max(b.Height-b.CacheHeight, 0)

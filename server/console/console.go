@@ -194,6 +194,7 @@ type frame struct {
 	Path                    string // of the page, with its query except format
 	Twin                    string // URL of the page's JSON form
 	Write                   bool
+	First                   bool // the page is the first of its list, if it has one
 	Actor                   governance.Actor
 	Version                 string
 	Data                    any
@@ -263,7 +264,7 @@ func (v *visit) frame(title, section, command string, data any) *frame {
 	}
 	return &frame{
 		Title: title, Section: section, Command: command, Scope: v.scope, Path: own.RequestURI(), Twin: twin.RequestURI(),
-		Write: v.console.opts.AllowWrite, Actor: v.grant.Actor, Version: v.console.opts.Version, Data: data,
+		Write: v.console.opts.AllowWrite, First: v.FormValue("after") == "", Actor: v.grant.Actor, Version: v.console.opts.Version, Data: data,
 	}
 }
 
@@ -309,12 +310,22 @@ func (c *Console) writeJSON(w http.ResponseWriter, status int, kind string, v an
 	_, _ = w.Write(data) // whoever does not wait for it has no use for it
 }
 
-// link returns the URL of a page that shows the given scope. The pairs are
+// pathOf returns the path below [Root] of the page with the given segments, for [Console.link]. A
+// segment may have a slash, as the id of a sub-agent's session has.
+func pathOf(segments ...any) string {
+	var b strings.Builder
+	for i, s := range segments {
+		if i > 0 {
+			b.WriteByte('/')
+		}
+		b.WriteString(url.PathEscape(fmt.Sprint(s)))
+	}
+	return b.String()
+}
+
+// link returns the URL of a page that shows the given scope. The path is escaped. The pairs are
 // names and values of the query.
 func (c *Console) link(scope governance.Scope, path string, pairs ...string) string {
-	if scope == c.opts.Scope && len(pairs) == 0 && strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/") == "" {
-		return Root + path // a page of 500 lines has 500 of these or more
-	}
 	query := url.Values{}
 	if scope != c.opts.Scope {
 		query.Set("scope", string(scope))
@@ -324,8 +335,10 @@ func (c *Console) link(scope governance.Scope, path string, pairs ...string) str
 			query.Set(pairs[i], pairs[i+1])
 		}
 	}
-	u := url.URL{Path: Root + path, RawQuery: query.Encode()}
-	return u.String()
+	if len(query) == 0 {
+		return Root + path
+	}
+	return Root + path + "?" + query.Encode()
 }
 
 // An action handles a form: it changes something and returns the path of the next page.

@@ -19,11 +19,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// call records a call of the session whose prompt had so many tokens.
+// call records a call of the session with which an epoch begins.
 func (s *stage) call(epoch int, u carrel.Usage) {
 	s.t.Helper()
 	begun, err := s.engine.Begin(s.t.Context(), governance.DefaultScope, &carrel.BeginRequest{
-		Session: transcript.SessionID(s.session), CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Messages: 3, Bytes: 200, SentBytes: 100, Epoch: epoch},
+		Session: transcript.SessionID(s.session), CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Messages: 3, Bytes: 200, SentBytes: 100, Epoch: epoch, Reason: api.ReasonEpoch + "budget"},
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -179,4 +179,34 @@ func TestQualityOfThePasses(t *testing.T) {
 	if strings.Contains(s.page(path), "[") {
 		t.Error("a list stands in place of a figure")
 	}
+}
+
+// The command of a page does what the page shows. A number in the field for tokens is no
+// percentage.
+func TestCommandsOfPages(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	plan, compress := "session/"+s.session+"/plan", "<code>carrel compress "+s.session+" --target "
+	s.wants(plan, compress+"25% --dry-run")
+	s.wants(plan+"?target=40&tokens=", compress+"40% --dry-run", "40 %")
+	s.wants(plan+"?target=40&tokens=30000", compress+"30000 --dry-run", "A pass to 30,000 tokens")
+	s.wants(plan+"?target=40&tokens=100", compress+"100 --dry-run")
+	if body := s.page(plan + "?target=40&tokens=100"); strings.Contains(body, "100 %") {
+		t.Error("100 tokens are planned as 100 %")
+	}
+	s.wants("session/"+s.session+"/quality", "carrel probe report "+s.session)
+	s.wants("session/"+s.session+"/quality?ask=1", "carrel probe run "+s.session)
+}
+
+// The page of a contract counts the guards in handlers: the four of Carrel, and the rule of a person.
+func TestGuardsOfAContract(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	path := "session/" + s.session + "/contract"
+	s.wants(path, "none of them is a guard")
+	rule := &carrel.AmendContractRequest{Session: transcript.SessionID(s.session), Rules: []string{`forbid evicted-blocks includes "block-65e388088ea57bc9" because "the report quotes it"`}}
+	if _, err := s.engine.AmendContract(t.Context(), governance.DefaultScope, rule); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(path, "and 5 guards hold", "<td>guard, holds</td>")
 }

@@ -2,8 +2,10 @@ package console
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
@@ -24,10 +27,43 @@ type callPage struct {
 	Head  []shownMessage `json:"-"` // the head that was sent in place of messages, decoded
 	Bars  []bar          `json:"-"`
 	Named bool           `json:"-"` // there is room for the number of each part
-	Next  int64          `json:"-"` // number of the call after, or 0
+	Prior string         `json:"-"` // id or number of the call with the number before, or empty
+	Next  string         `json:"-"` // id or number of the call with the number after, or empty
 }
 
-func (p *callPage) title() string { return fmt.Sprintf("Call %d", p.Seq) }
+func (p *callPage) title() string {
+	if p.Logged {
+		return fmt.Sprintf("Call %d of a client's log", p.Seq)
+	}
+	return fmt.Sprintf("Call %d", p.Seq)
+}
+
+// beside sets the calls beside the call: those in the same log, or in the record of the proxy.
+func (p *callPage) beside(v *visit) error {
+	of := "" // what the ids of the calls in the same log begin with
+	if p.Logged {
+		of = strings.TrimSuffix(p.ID, strconv.FormatInt(p.Seq, 10))
+	}
+	next := of + strconv.FormatInt(p.Seq+1, 10)
+	if p.Seq > 1 {
+		p.Prior = of + strconv.FormatInt(p.Seq-1, 10)
+	}
+	if p.Logged {
+		_, err := v.engine.Call(v.Context(), v.scope, &carrel.IDRequest{ID: next})
+		switch {
+		case err == nil:
+			p.Next = next
+		case !errors.Is(err, store.ErrNotFound):
+			return err
+		}
+		return nil
+	}
+	last, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: 1}})
+	if err == nil && len(last.Items) > 0 && p.Seq < last.Items[0].Seq {
+		p.Next = next
+	}
+	return err
+}
 
 // BeforeSeq returns the number of the call that this one goes on from, or 0.
 func (p *callPage) BeforeSeq() int64 {
@@ -55,13 +91,9 @@ func showCall(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &callPage{CallResult: res, Head: messagesIn(res.Head)}
-	last, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: 1}})
-	if err != nil {
+	p := &callPage{CallResult: res, Head: headOf(res.Dialect, res.Head)}
+	if err := p.beside(v); err != nil {
 		return nil, err
-	}
-	if len(last.Items) > 0 && res.Seq < last.Items[0].Seq {
-		p.Next = res.Seq + 1
 	}
 	for i := range res.Segments {
 		s := &res.Segments[i]
@@ -172,6 +204,10 @@ type contractLine struct {
 	Failure string `json:"failure,omitempty"` // why the rule is broken
 }
 
+// guards matches a line of a contract that requires or forbids something, in a handler or not, of
+// each member of a list or not.
+var guards = lazy.Regexp(`^\s*(?:each\s+(?:the\s+)?\S+\s+)?(?:require|forbid)\s`)
+
 func showContract(v *visit) (any, error) {
 	id, err := v.session()
 	if err != nil {
@@ -192,7 +228,7 @@ func showContract(v *visit) (any, error) {
 	from := max(v.number("line"), 1)
 	for i, text := range res.Statements {
 		n := i + 1
-		guard := strings.HasPrefix(text, "require ")
+		guard := guards.Get().MatchString(text)
 		if guard {
 			p.Guards++
 		}
@@ -234,6 +270,13 @@ func showQuality(v *visit) (any, error) {
 	}
 	p.Now, err = v.engine.RunProbes(v.Context(), v.scope, &carrel.RunProbesRequest{Session: id})
 	return p, err
+}
+
+func qualityCommand(v *visit) string {
+	if v.FormValue("ask") != "" {
+		return "carrel probe run " + shellWord(v.value("session"))
+	}
+	return "carrel probe report " + shellWord(v.value("session"))
 }
 
 // A healthPage is the state of the server and its store.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,18 +33,18 @@ func (c *Console) table() map[string]*page {
 		"session/{session}":         {"session", "Session", "sessions", showSession, says("context %s", "session")},
 		"session/{session}/window":  {"window", "The window", "sessions", showWindow, says("export %s --to anthropic", "session")},
 		"session/{session}/journal": {"journal", "What happened", "sessions", showJournal, says("log --session %s", "session")},
-		"session/{session}/plan":    {"plan", "Dry run", "sessions", showPlan, says("compress %s --target %s --dry-run", "session", "target")},
+		"session/{session}/plan":    {"plan", "Dry run", "sessions", showPlan, planCommand},
 		"session/{session}/diff": {"diff", "What changed", "sessions", showDiff, func(v *visit) string {
 			return "carrel context diff " + shellWord(v.value("session")) + " " + shellWord(cmp.Or(v.FormValue("from"), "pass")) + " " + shellWord(cmp.Or(v.FormValue("to"), "now"))
 		}},
 		"session/{session}/contract": {"contract", "Contract", "sessions", showContract, says("contract check %s", "session")},
-		"session/{session}/quality":  {"quality", "Quality", "sessions", showQuality, says("probe report %s", "session")},
+		"session/{session}/quality":  {"quality", "Quality", "sessions", showQuality, qualityCommand},
 		"call/{call}":                {"call", "Call", "calls", showCall, says("calls show %s", "call")},
 		"manifest/{manifest}/diff":   {"manifest-diff", "Two contexts compared", "contexts", showManifestDiff, says("manifest diff %s %s", "manifest", "other")},
 		"health":                     {"health", "Health", "health", showHealth, says("store info")},
 		"block/{block}":              {"block", "Block", "sessions", showBlock, says("why %s", "block")},
 		"search":                     {"search", "Search", "search", showSearch, says("search %s", "q")},
-		"calls":                      {"calls", "Calls", "calls", showCalls, says("calls")},
+		"calls":                      {"calls", "Calls", "calls", showCalls, callsCommand},
 		"contexts":                   {"contexts", "Contexts", "contexts", showContexts, says("manifest list")},
 		"manifest/{manifest}":        {"manifest", "Context", "contexts", showManifest, says("manifest show %s", "manifest")},
 		"review":                     {"review", "Memories that wait for a review", "review", showReview, says("review")},
@@ -174,6 +175,7 @@ type journalPage struct {
 
 	Session transcript.SessionID `json:"-"`
 	Last    *store.Entry         `json:"-"` // the last operation, or nil
+	Undo    string               `json:"-"` // id of the operation that an undo reverts, or empty
 }
 
 func showJournal(v *visit) (any, error) {
@@ -186,10 +188,39 @@ func showJournal(v *visit) (any, error) {
 		return nil, err
 	}
 	p := &journalPage{List: list, Session: id}
-	if n := len(list.Items); n > 0 && list.Next == "" {
-		p.Last = &list.Items[n-1]
+	n := len(list.Items)
+	if n == 0 {
+		return p, nil
 	}
+	behind, err := carrel.Items(v.engine.Journal(v.Context(), v.scope, &carrel.JournalRequest{Session: id, Since: list.Items[n-1].Revision}))
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(list.Items, behind)
+	p.Last, p.Undo = &all[len(all)-1], undoable(all)
 	return p, nil
+}
+
+// undoable returns the id of the operation that an undo reverts, or "" if the end of a journal has
+// none.
+func undoable(end []store.Entry) string {
+	undone := make(map[string]bool)
+	for _, e := range slices.Backward(end) {
+		switch e.Op {
+		case "undo":
+			var data struct {
+				Undoes string `json:"undoes"`
+			}
+			if json.Unmarshal(e.Data, &data) == nil {
+				undone[data.Undoes] = true
+			}
+		case "page", "page-by-hand", "discard", "pin", "unpin":
+			if !undone[e.ID] {
+				return e.ID
+			}
+		}
+	}
+	return ""
 }
 
 // A planPage shows the plan of a compression, which is not carried out.
@@ -197,11 +228,25 @@ type planPage struct {
 	Session transcript.SessionID   `json:"session"`
 	Target  string                 `json:"target"`
 	Percent int                    `json:"-"` // position of the slider
+	Tokens  string                 `json:"-"` // the target, if it does not come from the slider
 	Blocks  int                    `json:"blocks"`
 	Plan    *carrel.CompressResult `json:"plan,omitempty"`    // with one page of its decisions
 	Problem *api.Problem           `json:"problem,omitempty"` // why there is no plan
 	Asked   bool                   `json:"-"`
 	Next    int                    `json:"next,omitempty"` // number of the first decision of the next page, from 1
+}
+
+// target returns the target of a dry run: a number of tokens, or a percentage, which a number from
+// the slider is.
+func (v *visit) target() string {
+	if tokens := v.FormValue("tokens"); tokens != "" {
+		return tokens
+	}
+	target := cmp.Or(v.FormValue("target"), "25%")
+	if n, err := strconv.Atoi(target); err == nil && n > 0 && n <= 100 {
+		target += "%"
+	}
+	return target
 }
 
 // promptPlan is the largest number of blocks of a session whose plan is made without a
@@ -213,9 +258,11 @@ func showPlan(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planPage{Session: info.Session, Blocks: info.Blocks, Target: cmp.Or(v.FormValue("tokens"), v.FormValue("target"), "25%"), Percent: 25}
-	if n, err := strconv.Atoi(strings.TrimSuffix(p.Target, "%")); err == nil && n > 0 && n <= 100 {
-		p.Percent, p.Target = n, fmt.Sprint(n, "%") // from the slider
+	p := &planPage{Session: info.Session, Blocks: info.Blocks, Target: v.target(), Percent: 25, Tokens: v.FormValue("tokens")}
+	if share, ok := strings.CutSuffix(p.Target, "%"); ok {
+		if n, err := strconv.Atoi(share); err == nil {
+			p.Percent = n
+		}
 	}
 	if p.Asked = v.FormValue("target")+v.FormValue("tokens") != "" || p.Blocks <= promptPlan; !p.Asked {
 		return p, nil
@@ -231,6 +278,10 @@ func showPlan(v *visit) (any, error) {
 	}
 	p.Plan.Decisions, p.Next = pageOf(p.Plan.Decisions, v.number("line"))
 	return p, nil
+}
+
+func planCommand(v *visit) string {
+	return "carrel compress " + shellWord(v.value("session")) + " --target " + shellWord(v.target()) + " --dry-run"
 }
 
 // pageOf returns the page of a list that begins with the entry with the given number, from 1. It
@@ -348,16 +399,29 @@ func showSearch(v *visit) (any, error) {
 	return p, nil
 }
 
-func showCalls(v *visit) (any, error) {
-	req := &carrel.CallsRequest{Logged: true, Cursor: v.cursor()}
+// A callsPage has calls, of all sessions or of one.
+type callsPage struct {
+	*carrel.List[carrel.Call]
+
+	Session transcript.SessionID `json:"-"` // whose calls they are; empty for those of all sessions
+}
+
+func showCalls(v *visit) (_ any, err error) {
+	p := &callsPage{}
 	if v.FormValue("session") != "" {
-		id, err := v.session()
-		if err != nil {
+		if p.Session, err = v.session(); err != nil {
 			return nil, err
 		}
-		req.Session = id
 	}
-	return v.engine.Calls(v.Context(), v.scope, req)
+	p.List, err = v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: p.Session, Logged: true, Cursor: v.cursor()})
+	return p, err
+}
+
+func callsCommand(v *visit) string {
+	if s := v.FormValue("session"); s != "" {
+		return "carrel calls " + shellWord(s)
+	}
+	return "carrel calls"
 }
 
 func showContexts(v *visit) (any, error) {
@@ -435,7 +499,7 @@ func pinning(lift bool) action {
 	return func(v *visit) (string, error) {
 		block := v.PathValue("block")
 		_, err := v.engine.Pin(v.Context(), v.scope, &carrel.PinRequest{Blocks: []string{block}, Unpin: lift})
-		return v.console.link(v.scope, "block/"+block), err
+		return v.console.link(v.scope, pathOf("block", block)), err
 	}
 }
 
@@ -445,7 +509,7 @@ func undo(v *visit) (string, error) {
 		return "", err
 	}
 	_, err = v.engine.Undo(v.Context(), v.scope, &carrel.UndoRequest{Session: id, Op: v.PostFormValue("op")})
-	return v.console.link(v.scope, "session/"+string(id)), err
+	return v.console.link(v.scope, pathOf("session", id)), err
 }
 
 func decide(v *visit) (string, error) {

@@ -26,6 +26,7 @@ func (c *Console) functions() template.FuncMap {
 			return thousands(fmt.Sprint(n))
 		},
 		"link":  c.link,
+		"path":  pathOf,
 		"marks": c.linked,
 		"plain": visible,
 		"short": func(id any) string { return shortened(fmt.Sprint(id)) },

@@ -11,6 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/openai"
+	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
 // A windowPage is the window of a session as Carrel would send it.
@@ -117,6 +119,63 @@ func messagesIn(list json.RawMessage) []shownMessage {
 	return all
 }
 
+// headOf returns the messages of a head, which is a JSON list in the given dialect.
+func headOf(dialect string, head json.RawMessage) []shownMessage {
+	format := map[string]transcript.Format{"chat": openai.Format, "responses": responses.Format}[dialect]
+	if format == nil || len(head) == 0 {
+		return messagesIn(head)
+	}
+	s, err := format.Decode("", head)
+	if err != nil {
+		return messagesIn(head)
+	}
+	all := make([]shownMessage, 0, len(s.Messages))
+	for i := range s.Messages {
+		all = append(all, shownMessage{string(s.Messages[i].Role), shownParts(s.Messages[i].Parts)})
+	}
+	return all
+}
+
+// shownParts returns the parts of a message for a page.
+func shownParts(parts []transcript.Part) []shownPart {
+	shown := make([]shownPart, 0, len(parts))
+	for _, p := range parts {
+		shown = append(shown, shownPartOf(p))
+	}
+	return shown
+}
+
+func shownPartOf(part transcript.Part) shownPart {
+	switch p := part.(type) {
+	case transcript.Text:
+		return shownPart{Kind: "text", Text: string(p)}
+	case transcript.Thinking:
+		return shownPart{Kind: "thinking", Text: p.Text}
+	case transcript.ToolCall:
+		return shownPart{Kind: "call", Name: p.Name, Text: string(p.Input)}
+	case transcript.ToolResult:
+		return shownPart{Kind: "result", Text: joined(shownParts(p.Content))}
+	case transcript.Media:
+		return shownPart{Kind: p.Kind}
+	case transcript.Opaque:
+		return shownPart{Kind: p.Type, Text: string(p.Raw)}
+	}
+	return shownPart{}
+}
+
+// joined returns the text of a tool's result. It has the kind of a part without text, such as an
+// image, in brackets.
+func joined(parts []shownPart) string {
+	texts := make([]string, 0, len(parts))
+	for _, p := range parts {
+		if p.Text == "" && p.Kind != "text" {
+			p.Text = "[" + p.Kind + "]"
+		}
+		texts = append(texts, p.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
 // partsOf returns the parts of a content, which is a text or a list of blocks.
 func partsOf(content json.RawMessage) []shownPart {
 	var text string
@@ -147,11 +206,7 @@ func partsOf(content json.RawMessage) []shownPart {
 		case "tool_use":
 			parts = append(parts, shownPart{Kind: "call", Name: b.Name, Text: string(b.Input)})
 		case "tool_result":
-			var texts []string
-			for _, in := range partsOf(b.Content) {
-				texts = append(texts, in.Text)
-			}
-			parts = append(parts, shownPart{Kind: "result", Text: strings.Join(texts, "\n")})
+			parts = append(parts, shownPart{Kind: "result", Text: joined(partsOf(b.Content))})
 		default:
 			parts = append(parts, shownPart{Kind: b.Type})
 		}
@@ -182,7 +237,7 @@ func (c *Console) linked(scope governance.Scope, text string) template.HTML {
 			for _, at := range marks.Get().FindAllStringIndex(inside, -1) {
 				id := inside[at[0]:at[1]]
 				b.WriteString(template.HTMLEscapeString(inside[last:at[0]]))
-				fmt.Fprintf(&b, `<a href="%s">%s</a>`, template.HTMLEscapeString(c.link(scope, "block/"+id)), id)
+				fmt.Fprintf(&b, `<a href="%s">%s</a>`, template.HTMLEscapeString(c.link(scope, pathOf("block", id))), id)
 				last = at[1]
 			}
 		}

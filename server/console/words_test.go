@@ -1,9 +1,12 @@
 package console
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
@@ -134,5 +137,53 @@ func TestDaysStandAtTheirDates(t *testing.T) {
 	}
 	if c := daysOf(nil, 7, now); c != nil {
 		t.Errorf("no days: drawing %+v", c)
+	}
+}
+
+// A drawing of calls marks the passes, and not the calls between that went unmanaged.
+func TestEpochsOfCalls(t *testing.T) {
+	call := func(seq int64, epoch int, reason string, prompt token.Count) carrel.Call {
+		return carrel.Call{Seq: seq, CallIntent: carrel.CallIntent{Epoch: epoch, Reason: reason}, CallOutcome: carrel.CallOutcome{Usage: carrel.Usage{Input: prompt}}}
+	}
+	c := chartOf([]carrel.Call{
+		call(7, 3, "same epoch", 10), call(6, 3, api.ReasonEpoch+"budget", 0), call(5, 2, "same epoch", 10), call(4, 0, "not managed: too slow", 10),
+		call(3, 2, api.ReasonEpoch+"cold", 10), call(2, 1, "same epoch", 10), call(1, 0, "client's log", 10),
+	}, nil)
+	var got []int64
+	for _, b := range c.Bars {
+		if b.NewEpoch {
+			got = append(got, b.Seq)
+		}
+	}
+	if want := []int64{3, 7}; !slices.Equal(got, want) || c.Epochs != len(want) {
+		t.Errorf("epochs begin with the calls %d, want %d", got, want)
+	}
+}
+
+// The text of a head is shown whatever the format of the provider.
+func TestHeads(t *testing.T) {
+	said := []shownMessage{{"user", []shownPart{{Kind: "text", Text: "x"}}}}
+	for _, tt := range []struct {
+		dialect, head string
+		want          []shownMessage
+	}{
+		{"anthropic", `[{"role":"user","content":[{"type":"text","text":"x"}]}]`, said},
+		{"chat", `[{"role":"user","content":"x"}]`, said},
+		{"chat", `[{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"out"}]`, []shownMessage{
+			{"assistant", []shownPart{{Kind: "call", Name: "f", Text: "{}"}}}, {"tool", []shownPart{{Kind: "result", Text: "out"}}},
+		}},
+		{"responses", `[{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}]`, said},
+		{"responses", `[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"out"}]`, []shownMessage{
+			{"assistant", []shownPart{{Kind: "call", Name: "f", Text: "{}"}}}, {"tool", []shownPart{{Kind: "result", Text: "out"}}},
+		}},
+		{"responses", "", nil},
+	} {
+		if diff := cmp.Diff(tt.want, headOf(tt.dialect, []byte(tt.head))); diff != "" {
+			t.Errorf("%s %s: (-want +got)\n%s", tt.dialect, tt.head, diff)
+		}
+	}
+	image := `[{"type":"tool_result","content":[{"type":"text","text":"see"},{"type":"image","source":{}}]}]`
+	if diff := cmp.Diff([]shownPart{{Kind: "result", Text: "see\n[image]"}}, partsOf([]byte(image))); diff != "" {
+		t.Errorf("an image in a result: (-want +got)\n%s", diff)
 	}
 }

@@ -140,6 +140,10 @@ func (b *browser) demoCallsOf(engine *carrel.Engine, scope governance.Scope, id 
 			parts = append(parts, carrel.CallSegment{Kind: manifest.KindMessage, Bytes: long, Commit: digest.Of([]byte("rest")), Chain: last, Before: before},
 				carrel.CallSegment{Kind: manifest.KindMessage, Bytes: 6_312, Commit: digest.Of([]byte("more")), Chain: sent})
 		}
+		reason := "same epoch"
+		if fresh && n > 1 {
+			reason = api.ReasonEpoch + "budget"
+		}
 		last, long = sent, 0
 		for _, p := range parts[1:] {
 			long += p.Bytes
@@ -150,7 +154,7 @@ func (b *browser) demoCallsOf(engine *carrel.Engine, scope governance.Scope, id 
 		}
 		begun, err := engine.Begin(b.t.Context(), scope, &carrel.BeginRequest{
 			Session: id, Sealed: &carrel.CallAccount{Segments: parts},
-			CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-6", Messages: 20 + 2*n, Bytes: 412_000 + 9_000*n, SentBytes: size, Managed: true, Epoch: epoch, Frame: frame, Sent: sent, Reason: "as before"},
+			CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-6", Messages: 20 + 2*n, Bytes: 412_000 + 9_000*n, SentBytes: size, Managed: true, Epoch: epoch, Frame: frame, Sent: sent, Reason: reason},
 		})
 		if err != nil {
 			b.t.Fatal(before, err)
