@@ -293,3 +293,42 @@ func TestUsageOfTheStopChunk(t *testing.T) {
 		t.Errorf("one round: %q", got)
 	}
 }
+
+// Messages may send several events message_delta. The client gets all of them, and the stop reason
+// counts wherever it stands.
+func TestSeveralMessageDeltas(t *testing.T) {
+	const (
+		start     = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":3}}}\n\n"
+		call      = "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"recall\",\"input\":{}}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
+		container = "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"container\":{\"id\":\"x\"}},\"usage\":{\"output_tokens\":5}}\n\n"
+		over      = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+	)
+	stop := func(reason string) string {
+		return fmt.Sprintf("event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":%q},\"usage\":{\"output_tokens\":4}}\n\n", reason)
+	}
+	feed := func(w *Weaver, stream string) string {
+		t.Helper()
+		out, err := w.Feed([]byte(stream))
+		if err != nil || !w.Over() {
+			t.Fatalf("over %v, %v", w.Over(), err)
+		}
+		return string(out)
+	}
+	for _, order := range []string{stop("end_turn") + container, container + stop("end_turn")} {
+		w := New(wire.Anthropic, "recall")
+		got := feed(w, start+order+over) + string(w.End())
+		if want := start + order + over; got != want || w.Round().Stop != "end_turn" {
+			t.Errorf("it stops with %q, and the client gets\n%s\nwant\n%s", w.Round().Stop, got, want)
+		}
+	}
+	w := New(wire.Anthropic, "recall")
+	if feed(w, start+call+stop("tool_use")+container+over); !w.Round().Waits() {
+		t.Fatalf("it stops with %q, and does not wait for the recall", w.Round().Stop)
+	}
+	w.Next([]string{"text"})
+	feed(w, start+stop("end_turn")+container+over)
+	end := string(w.End())
+	if rest, ok := strings.CutPrefix(end, stop("end_turn")); !ok || !strings.Contains(rest, `"container":{"id":"x"}`) || !strings.Contains(rest, `"input_tokens":6,"output_tokens":10`) {
+		t.Errorf("after a recall the client gets the end\n%s\nwant both events, and the usage of both rounds in the last", end)
+	}
+}
