@@ -125,11 +125,17 @@ func (p *responses) end() []byte {
 		return nil
 	}
 	e := *p.last
-	if p.w.HidesCalls() {
-		e.data = with(e.data, "response", p.response(get(e.data, "response")))
+	if last := get(e.data, "response"); p.hides(last) {
+		e.data = with(e.data, "response", p.response(last))
 		e.raw = e.written(e.data)
 	}
 	return p.numbered(&e)
+}
+
+// hides reports whether the client gets the combined response in place of the last one: the
+// rounds have calls of the proxy's tool, or the last one has a call that was cut off.
+func (p *responses) hides(last []byte) bool {
+	return p.w.HidesCalls() || slices.ContainsFunc(elements(get(last, "output")), p.ours)
 }
 
 // response returns the combined response of all rounds, based on the last one.
@@ -169,7 +175,7 @@ func (p *responses) whole(body []byte) error {
 
 func (p *responses) joined() []byte {
 	last := p.bodies[len(p.bodies)-1]
-	if !p.w.HidesCalls() {
+	if !p.hides(last) {
 		return last
 	}
 	return p.response(last)

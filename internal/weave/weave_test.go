@@ -332,3 +332,32 @@ func TestSeveralMessageDeltas(t *testing.T) {
 		t.Errorf("after a recall the client gets the end\n%s\nwant both events, and the usage of both rounds in the last", end)
 	}
 }
+
+// The client does not get a call of the proxy's tool that was cut off, however it comes.
+func TestCallsThatAreCutOff(t *testing.T) {
+	const (
+		text     = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"So:"}]}`
+		call     = `{"type":"function_call","name":"recall","call_id":"c1","arguments":"{\"i","status":"incomplete"}`
+		response = `{"id":"r","status":"incomplete","output":[%s]}`
+		want     = `"output":[` + text + `]`
+	)
+	body := fmt.Sprintf(response, text+","+call)
+	w := New(wire.Responses, "recall")
+	if err := w.Whole([]byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(w.Joined()); strings.Contains(got, "recall") || !strings.Contains(got, want) {
+		t.Errorf("whole: the client gets %s", got)
+	}
+	for _, done := range []string{"", `data: {"type":"response.output_item.done","output_index":1,"item":` + call + "}\n\n"} {
+		w := New(wire.Responses, "recall")
+		out, err := w.Feed([]byte(`data: {"type":"response.output_item.done","output_index":0,"item":` + text + "}\n\n" + done +
+			`data: {"type":"response.incomplete","response":` + body + "}\n\n"))
+		if err != nil || w.HidesCalls() {
+			t.Fatalf("hides calls %v, %v", w.HidesCalls(), err)
+		}
+		if got := string(out) + string(w.End()); strings.Contains(got, "recall") || !strings.Contains(got, want) {
+			t.Errorf("the client gets\n%s", got)
+		}
+	}
+}
