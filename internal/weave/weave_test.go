@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -359,5 +360,26 @@ func TestCallsThatAreCutOff(t *testing.T) {
 		if got := string(out) + string(w.End()); strings.Contains(got, "recall") || !strings.Contains(got, want) {
 			t.Errorf("the client gets\n%s", got)
 		}
+	}
+}
+
+// A large event in small pieces is not copied for each piece.
+func TestLargeEvents(t *testing.T) {
+	const pieces = 1000
+	piece := bytes.Repeat([]byte("x"), 1000)
+	s := new(splitter)
+	allocs := testing.AllocsPerRun(1, func() {
+		*s = splitter{}
+		s.feed([]byte("data: "))
+		for range pieces {
+			s.feed(piece)
+		}
+	})
+	if allocs > 100 {
+		t.Errorf("%d pieces of an event need %v new buffers, want at most 100", pieces, allocs)
+	}
+	events := s.feed([]byte("\n\ndata: y\n\n"))
+	if len(events) != 2 || len(events[0].data) != pieces*len(piece) || string(events[1].data) != "y" || len(s.rest()) != 0 {
+		t.Errorf("got %d events and a rest of %d bytes", len(events), len(s.rest()))
 	}
 }
