@@ -383,3 +383,63 @@ func TestLargeEvents(t *testing.T) {
 		t.Errorf("got %d events and a rest of %d bytes", len(events), len(s.rest()))
 	}
 }
+
+// Some servers give the pieces of calls no index. The client gets its pieces as they came, and the
+// round has each call of its own.
+func TestCallsWithoutAnIndex(t *testing.T) {
+	piece := func(id, name, arguments string) string {
+		p := fmt.Sprintf(`{"function":{"arguments":%q}}`, arguments)
+		if name != "" {
+			p = fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":%q}}`, id, name, arguments)
+		}
+		return p
+	}
+	chunk := func(pieces ...string) string {
+		return `data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[` + strings.Join(pieces, ",") + "]}}]}\n\n"
+	}
+	for _, tt := range []struct {
+		name, sent, want string
+		calls            []string // id and arguments of the client's calls
+		hidden           []Call
+	}{
+		{
+			"two in one chunk", chunk(piece("a", "Bash", "{}"), piece("b", "Read", "[]")),
+			chunk(piece("a", "Bash", "{}"), piece("b", "Read", "[]")),
+			[]string{"a {}", "b []"},
+			nil,
+		},
+		{
+			"in pieces", chunk(piece("a", "Bash", "{")) + chunk(piece("", "", "}")) + chunk(piece("b", "Read", "[")) + chunk(piece("b", "Read", "]")),
+			chunk(piece("a", "Bash", "{")) + chunk(piece("", "", "}")) + chunk(piece("b", "Read", "[")) + chunk(piece("b", "Read", "]")),
+			[]string{"a {}", "b []"},
+			nil,
+		},
+		{
+			"without ids", chunk(piece("", "Bash", "{}")) + chunk(piece("", "Read", "[]")),
+			chunk(piece("", "Bash", "{}")) + chunk(piece("", "Read", "[]")),
+			[]string{" {}", " []"},
+			nil,
+		},
+		{
+			"with a recall", chunk(piece("r", "recall", "{")) + chunk(piece("", "", "}")) + chunk(piece("b", "Read", "[")) + chunk(piece("", "", "]")),
+			chunk(piece("b", "Read", "[")) + chunk(piece("", "", "]")),
+			[]string{"b []"},
+			[]Call{{ID: "r", Input: "{}"}},
+		},
+	} {
+		w := New(wire.Chat, "recall")
+		out, err := w.Feed([]byte(tt.sent + "data: [DONE]\n\n"))
+		if err != nil || string(out) != tt.want {
+			t.Errorf("%s: %v, the client gets\n%s\nwant\n%s", tt.name, err, out, tt.want)
+		}
+		var calls []string
+		for _, c := range elements(get(w.Round().message, "tool_calls")) {
+			if said(get(c, "function", "name")) != "recall" {
+				calls = append(calls, said(get(c, "id"))+" "+said(get(c, "function", "arguments")))
+			}
+		}
+		if !slices.Equal(calls, tt.calls) || !slices.Equal(w.Round().Calls, tt.hidden) {
+			t.Errorf("%s: the round has %q and %+v, want %q and %+v", tt.name, calls, w.Round().Calls, tt.calls, tt.hidden)
+		}
+	}
+}
