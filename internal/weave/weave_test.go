@@ -443,3 +443,18 @@ func TestCallsWithoutAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// A stream of Responses passes as it came, whatever its first sequence number is.
+func TestFirstSequenceNumber(t *testing.T) {
+	for _, first := range []int{0, 1, 7} {
+		var stream string
+		for i, kind := range []string{"response.created", "response.in_progress", "response.completed"} {
+			stream += fmt.Sprintf("id: %d\ndata: {\"type\":%q,\"sequence_number\": %d,\"response\":{\"id\":\"r\",\"output\":[]}}\n\n", i, kind, first+i)
+		}
+		w := New(wire.Responses, "recall")
+		out, err := w.Feed([]byte(stream))
+		if got := string(out) + string(w.End()); err != nil || got != stream {
+			t.Errorf("from %d: %v, the client gets\n%s", first, err, got)
+		}
+	}
+}
