@@ -209,7 +209,7 @@ func (s *Session) History(folder string) ([]byte, error) {
 		return data, nil
 	}
 	if f, err := carrel.Detect(data); err == nil && f.Name() != "claudecode" {
-		return nil, s.fail("", "lines", "%s is a single request, which cannot be cut at a line: set lines to 0 to use all of it", s.Conversation)
+		return nil, s.fail("", "lines", "%s has the format %s, which cannot be cut at a line: set lines to 0 to use all of it", s.Conversation, f.Name())
 	}
 	at := 0
 	for n := range s.Lines {
