@@ -12,8 +12,9 @@
 // act, at about 35, 60 and 85 percent of its tokens. Each cut is a [Case]: the
 // prefix, and the needs, which are the identifiers and the whole lines that the
 // arguments of the next twenty acting replies repeat from the prefix. A need does not
-// count if the session repeats it between the cut and its use, if the pinned text has
-// it, or if sessions of several projects have it.
+// count if a user or a tool repeats it between the cut and its use, if an earlier action
+// used it, if the pinned text has it, or if sessions of several projects have it. If only
+// the agent's own text repeats it, it counts.
 //
 // # Scores
 //

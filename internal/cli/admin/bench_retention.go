@@ -40,8 +40,8 @@ func newBenchRetention(j *job.Job) *cobra.Command {
 later is still in the window after a compression. It cuts each conversation at about 35, 60 and 85
 percent of its tokens, compresses the part before the cut to each budget by each strategy, and
 looks in the window for the text that the agent used in its next 20 steps: names and whole lines
-in the arguments of its calls that the agent had seen before the cut and that nobody repeated
-since. It asks no model, stores nothing, and sends nothing.
+in the arguments of its calls that the agent had seen before the cut and that no user and no tool
+repeated since. It asks no model, stores nothing, and sends nothing.
 
 PATH is a file, or a folder of *.json and *.jsonl files, in any format that import reads; without
 it the sessions of Claude Code on this machine are measured. If there are more than --max
