@@ -23,7 +23,9 @@
 //
 //	id        share of the needs that the output has
 //	ground    share of the needs that it has beside a neighboring word of the
-//	          prefix; a bare list of identifiers scores low
+//	          prefix; the beginning and the end of a line count as words, too.
+//	          So a list of identifiers on one line scores low, and a list with
+//	          one on each line does not
 //	line      share of the copied lines that it has, in cases with three or more
 //	complete  share of the actions with needs for which the output has all needs
 //	far       id for the needs last seen 8,000 tokens or more before the cut

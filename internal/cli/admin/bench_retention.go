@@ -52,7 +52,9 @@ such names out, and so differ.
 All figures are shares from 0 to 1:
 
   ground    needed names that are in the window beside a word that was beside
-            them before the cut; a bare list of names scores low
+            them before the cut; the beginning and the end of a line count as
+            words, too. So a list of names on one line scores low, but a list
+            with one name on each line does not
   line      needed lines that are in the window
   stub      needed names that are in the window, or can be recalled by a stub
             that mentions a current subject of the agent
