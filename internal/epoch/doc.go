@@ -19,7 +19,8 @@
 //
 // # Units
 //
-// Sizes are in tokens, as an upper bound for the model, or in bytes where a comment says so.
+// Sizes are in tokens, as an upper bound for the model, or in bytes where a comment says so. The
+// size of a file that is neither text nor an image is an estimate.
 //
 // Everything here is pure: no I/O, no clock, no order of maps. A Book is for one goroutine.
 package epoch

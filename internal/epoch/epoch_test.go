@@ -468,6 +468,34 @@ func TestSizesAreBounds(t *testing.T) {
 	}
 }
 
+// A document counts by its content: a text by its tokens, another file by its bytes.
+func TestSizesOfDocuments(t *testing.T) {
+	const model = "claude-opus-4-5"
+	text := strings.Repeat("the quick brown fox ", 20_000)
+	tokens := token.ForModel(model).Count(text)
+	for _, tt := range []struct {
+		name, block string
+		want        token.Count
+	}{
+		{"a text", `{"type":"document","source":{"type":"text","media_type":"text/plain","data":"` + text + `"}}`, tokens},
+		{"the type behind the data", `{"type":"document","source":{"data":"` + text + `","type":"text"}}`, tokens},
+		{"a content", `{"type":"document","source":{"type":"content","content":"` + text + `"}}`, tokens},
+		{"blocks and an image", `{"type":"document","source":{"type":"content","content":[{"type":"text","text":"` + text + `"},{"type":"image","source":{"type":"url","url":"u"}}]}}`, tokens + token.ImageBound},
+		{"a large file", `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"` + strings.Repeat("A", 160_000) + `"}}`, 10_000},
+		{"a small file", `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}`, token.ImageBound},
+		{"a file of Chat Completions", `{"type":"file","file":{"file_data":"` + strings.Repeat("A", 160_000) + `"}}`, 10_000},
+		{"a large image", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + strings.Repeat("A", 160_000) + `"}}`, token.ImageBound},
+		{"an address", `{"type":"document","source":{"type":"url","url":"u"}}`, token.ImageBound},
+		{"the source of a search result", `{"type":"search_result","source":"u"}`, token.ImageBound},
+	} {
+		q := read(t, wire.Anthropic, bodyOf(wire.Anthropic, `{"role":"user","content":[`+tt.block+`]}`))
+		z := epoch.NewSizes(wire.Anthropic, model).Of(q, epoch.NewBook(wire.Anthropic).Plan(q))
+		if got := z.All - z.Frame; got < tt.want || got > tt.want+20 {
+			t.Errorf("%s: %d tokens, want a little more than %d", tt.name, got, tt.want)
+		}
+	}
+}
+
 // The beginning of a conversation is stored with the same bytes, however it is sent.
 func TestWholeIsTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

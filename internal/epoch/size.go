@@ -1,6 +1,9 @@
 package epoch
 
 import (
+	"encoding/json"
+	"strings"
+
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/wire"
@@ -37,6 +40,8 @@ type Size struct {
 
 // Of returns the size of the request that a plan sends. A picture counts as many tokens as the
 // largest picture can cost; signatures and encrypted reasoning count a token for each four bytes.
+// A document that is text counts as its text. Another file counts a token for each 16 bytes, or as
+// a picture if the request has only its address or id.
 func (s *Sizes) Of(q *wire.Request, p *Plan) (z Size) {
 	z.Tools, z.Frame = s.frame(q)
 	z.All = z.Frame
@@ -125,9 +130,17 @@ func (s *Sizes) object(r *rawjson.Reader, n *token.Count) error {
 			span, err := r.Skip()
 			*n += s.framing.Call + s.counter.Count(string(r.Of(span)))
 			return err
-		case "source", "image_url", "file_data": // of an image or a file
+		case "image_url":
 			*n += token.ImageBound
 			_, err := r.Skip()
+			return err
+		case "source": // of an image or a document
+			span, err := r.Skip()
+			*n += s.source(r.Of(span))
+			return err
+		case "file_data":
+			span, err := r.Skip()
+			*n += fileBound(span.End - span.Start)
 			return err
 		case "arguments":
 			*n += s.framing.Call
@@ -140,3 +153,28 @@ func (s *Sizes) object(r *rawjson.Reader, n *token.Count) error {
 		return s.walk(r, key, n)
 	})
 }
+
+// source counts the tokens of the source of an image or a document of Messages.
+func (s *Sizes) source(raw []byte) token.Count {
+	var source struct {
+		Type    string          `json:"type"`
+		Media   string          `json:"media_type"`
+		Data    string          `json:"data"`
+		Content json.RawMessage `json:"content"`
+	}
+	if json.Unmarshal(raw, &source) != nil {
+		return token.ImageBound
+	}
+	switch {
+	case source.Type == "text":
+		return s.counter.Count(source.Data)
+	case source.Type == "content":
+		return s.value(source.Content)
+	case source.Media != "" && !strings.HasPrefix(source.Media, "image/"):
+		return fileBound(len(source.Data))
+	}
+	return token.ImageBound
+}
+
+// fileBound estimates the tokens of a file of so many encoded bytes, as package hold does.
+func fileBound(size int) token.Count { return max(token.ImageBound, token.Count(size/16)) }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"unicode"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -157,7 +158,7 @@ func (s *Session) check() error {
 		}
 		for k, must := range q.MustHave {
 			if fold(must) == "" {
-				return s.fail(q.ID, fmt.Sprintf("must_have[%d]", k), "%q must have an ASCII letter or a digit", must)
+				return s.fail(q.ID, fmt.Sprintf("must_have[%d]", k), "%q must have a letter or a digit", must)
 			}
 		}
 		known[q.ID] = true
@@ -208,7 +209,7 @@ func (s *Session) History(folder string) ([]byte, error) {
 		return data, nil
 	}
 	if f, err := carrel.Detect(data); err == nil && f.Name() != "claudecode" {
-		return nil, s.fail("", "lines", "%s is a single request, which cannot be cut at a line: set lines to 0 to use all of it", s.Conversation)
+		return nil, s.fail("", "lines", "%s has the format %s, which cannot be cut at a line: set lines to 0 to use all of it", s.Conversation, f.Name())
 	}
 	at := 0
 	for n := range s.Lines {
@@ -403,21 +404,22 @@ func pairsOf(window string) []string {
 	return pairs
 }
 
-// fold returns a text in lower case. Each run of characters other than ASCII letters and digits
-// becomes one space, or nothing at the ends.
+// fold returns the words of a text in lower case, with one space between two. A word is a run of
+// letters and digits; in scripts without spaces between words, each letter is a word.
 func fold(s string) string {
 	var b strings.Builder
-	space := false
+	ends := false // the last word has ended
 	for _, r := range strings.ToLower(s) {
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
-			if space && b.Len() > 0 {
-				b.WriteByte(' ')
-			}
-			space = false
-			b.WriteRune(r)
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			ends = true
 			continue
 		}
-		space = true
+		alone := r > unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+		if (ends || alone) && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		ends = alone
+		b.WriteRune(r)
 	}
 	return b.String()
 }

@@ -64,6 +64,29 @@ func TestScore(t *testing.T) {
 	}
 }
 
+// Letters of every script count, and a string is not found by its ASCII letters alone.
+func TestScoreOfOtherScripts(t *testing.T) {
+	for _, tt := range []struct {
+		must, window string
+		found        bool
+	}{
+		{"порт 8080", "we saw 8080 requests a day", false},
+		{"порт 8080", "мы открыли Порт: 8080 вчера", true},
+		{"порт 8080", "мы открыли аэропорт 8080 вчера", false},
+		{"設定A", "we took a new lamp", false},
+		{"設定A", "彼は設定Aを使う", true},
+		{"設定A", "設定A", false}, // fewer than four words
+		{"Größe", "die große Größe der Lampe", true},
+		{"Größe", "gr e of the lamp", false},
+		{"हिन्दी", "यह हिन्दी में लिखा है", true},
+	} {
+		s := &Session{Questions: []Question{{ID: "q", MustHave: []string{tt.must}}}}
+		if got := s.Score(tt.window, len(tt.window)); (got.Strings == 1) != tt.found {
+			t.Errorf("%q in %q: found %v, want %v", tt.must, tt.window, got.Strings == 1, tt.found)
+		}
+	}
+}
+
 func TestHistory(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte("1\n2\n3"), 0o600); err != nil {
@@ -128,7 +151,7 @@ func TestRead(t *testing.T) {
 		{`"q":"Which?"`, `"question":"Which?"`, ": session a: question q1: q: the question is missing: write its text into this field"},
 		{`"answer":"That.",`, ``, ": session a: question q1: answer: the answer is missing"},
 		{`["that"]`, `[]`, ": session a: question q1: must_have: want at least one string"},
-		{`["that"]`, `["that","…"]`, ": session a: question q1: must_have[1]: \"…\" must have an ASCII letter"},
+		{`["that"]`, `["that","…"]`, ": session a: question q1: must_have[1]: \"…\" must have a letter"},
 		{`}]}`, `},{"id":"a","conversation":"b","questions":[` + question + `]}]}`, ": session a: id: two sessions have this id"},
 	} {
 		text := strings.Replace(session, tt.from, tt.to, 1)

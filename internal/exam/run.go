@@ -116,7 +116,7 @@ func (p *Paper) Prompt() *llm.Prompt {
 }
 
 // Prepare writes the key and a paper for each method and session. share is the limit of a
-// window in percent. It fails if a window is above its limit.
+// window in percent. It fails if a window is above its limit, or if a method makes none within it.
 func (r *Run) Prepare(ctx context.Context, sessions []*OpenSession, methods []Method, share int) error {
 	key := &Key{Share: share}
 	for _, m := range methods {
@@ -130,8 +130,11 @@ func (r *Run) Prepare(ctx context.Context, sessions []*OpenSession, methods []Me
 	}
 	done, total := 0, len(sessions)*len(methods)
 	err := Windows(ctx, sessions, methods, share, func(w *Window) error {
+		if w.Text == "" && w.Method.Kind != KindWindows {
+			return w.fail("", "", "method %s: no window has at most %d bytes: raise the share, or leave the method out", w.Method.Name, w.Limit)
+		}
 		if len(w.Text) > w.Limit {
-			return fmt.Errorf("session %s, method %s: the window has %d bytes, want at most %d", w.ID, w.Method.Name, len(w.Text), w.Limit)
+			return w.fail("", "", "method %s: the window has %d bytes, want at most %d: raise the share, or leave the method out", w.Method.Name, len(w.Text), w.Limit)
 		}
 		p := &Paper{Task: readerTask, Window: w.Text}
 		for i := range w.Questions {

@@ -94,7 +94,8 @@ func TestPrepareRefuses(t *testing.T) {
 		method Method
 		want   string
 	}{
-		{Method{"big", KindWindows, func(s *OpenSession, limit int) (string, error) { return s.Whole, nil }}, "session harbor, method big: the window has 6858 bytes, want at most 2743"},
+		{Method{"big", KindWindows, func(s *OpenSession, limit int) (string, error) { return s.Whole, nil }}, "testdata/made.json: session harbor: method big: the window has 6858 bytes, want at most 2743"},
+		{Method{"none", KindStrategy, func(*OpenSession, int) (string, error) { return "", nil }}, "testdata/made.json: session harbor: method none: no window has at most 2743 bytes: raise the share"},
 		{Method{"../up", KindWindows, nil}, `method "../up": want a name of letters`},
 	} {
 		r := emptyRun(t)

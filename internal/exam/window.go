@@ -87,7 +87,7 @@ func (s *OpenSession) Limit(share int) int { return len(s.Whole) * share / 100 }
 
 // fill calls the function window for up to nine targets, and returns the largest window of at most
 // limit bytes among the results. The targets are in tokens. fill chooses them by binary search
-// between a twelfth and a half of limit.
+// between a twelfth and a half of limit. If no window has at most limit bytes, it returns "".
 func fill(limit int, window func(target int) (string, error)) (string, error) {
 	best := ""
 	low, high := limit/12, limit/2
@@ -128,8 +128,8 @@ type Method struct {
 	Name string
 	Kind string
 
-	// Window returns the window of a session. It should have at most limit bytes, but
-	// may have more.
+	// Window returns the window of a session. It should have at most limit bytes, but may have
+	// more. It is empty if the method cannot make one so small.
 	Window func(s *OpenSession, limit int) (string, error)
 }
 

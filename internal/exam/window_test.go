@@ -50,7 +50,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Open fails if the strings of a question are not in the history, or if a request has lines.
+// Open fails if the strings of a question are not in the history, or if a conversation of another
+// format than that of Claude Code has lines.
 func TestOpenRefuses(t *testing.T) {
 	data, err := os.ReadFile("testdata/made.json")
 	if err != nil {
@@ -61,7 +62,8 @@ func TestOpenRefuses(t *testing.T) {
 		{"nowhere", `"on Thursday"`, `"on Friday"`, `session bakery: question b3: must_have: "on Friday" is not in the messages of conversations/bakery.json, in one line or two adjacent lines`},
 		{"behind the cut", `"already has UTC in its header"`, `"4be1c07", "insertions"`, `session harbor: question h2: must_have: "4be1c07" is not in the first 11 lines of conversations/harbor.jsonl, in one line or two adjacent lines; strings of this session that are missing besides: 1`},
 		{"in the system text", `"on Thursday"`, `"the books of a bakery"`, `session bakery: question b3: must_have: "the books of a bakery" is not`},
-		{"lines of a request", `"lines": 0`, `"lines": 3`, "session bakery: lines: conversations/bakery.json is a single request, which cannot be cut at a line"},
+		{"lines of a request", `"lines": 0`, `"lines": 3`, "session bakery: lines: conversations/bakery.json has the format openai, which cannot be cut at a line: set lines to 0"},
+		{"lines of another session", `conversations/harbor.jsonl`, `../../../transcript/codex/testdata/tools.jsonl`, "session harbor: lines: ../../../transcript/codex/testdata/tools.jsonl has the format codex, which cannot be cut at a line"},
 		{"no conversation", "conversations/dome.json", "made.json", "session dome: conversation: made.json: "},
 	} {
 		text := strings.Replace(string(data), tt.from, tt.to, 1)

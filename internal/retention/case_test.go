@@ -211,7 +211,10 @@ func TestScores(t *testing.T) {
 		{"nothing", nil, 0, 0, 0, 0},
 		{"the first two messages", c.Prefix[:2], .5, .5, 0, 0},
 		{"the result of the first call", c.Prefix[2:3], .25, .25, 1, 0},
-		{"a bare list has no neighbors but the edges", []Message{user("x, alpha_x, first.go, gamma_x, plan_one, x")}, 1, 0, 0, 1},
+		{"a list on one line has no neighbors", []Message{user("x, alpha_x, first.go, gamma_x, plan_one, x")}, 1, 0, 0, 1},
+		// The beginning and the end of a line count as words. So a name that began or ended a line
+		// counts alone on its line, as all but plan_one did.
+		{"a list of one name a line", []Message{user("alpha_x\nfirst.go\ngamma_x\nplan_one")}, 1, .75, 0, 1},
 		// alpha_x begins a line as it did; first.go is alone, as it was in the
 		// call; gamma_x has the word behind it; plan_one has neither.
 		{"a word on either side is enough", []Message{user("alpha_x\nfirst.go\nsee gamma_x and\nplan_one")}, 1, .75, 0, 1},

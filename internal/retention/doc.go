@@ -12,8 +12,9 @@
 // act, at about 35, 60 and 85 percent of its tokens. Each cut is a [Case]: the
 // prefix, and the needs, which are the identifiers and the whole lines that the
 // arguments of the next twenty acting replies repeat from the prefix. A need does not
-// count if the session repeats it between the cut and its use, if the pinned text has
-// it, or if sessions of several projects have it.
+// count if a user or a tool repeats it between the cut and its use, if an earlier action
+// used it, if the pinned text has it, or if sessions of several projects have it. If only
+// the agent's own text repeats it, it counts.
 //
 // # Scores
 //
@@ -22,7 +23,9 @@
 //
 //	id        share of the needs that the output has
 //	ground    share of the needs that it has beside a neighboring word of the
-//	          prefix; a bare list of identifiers scores low
+//	          prefix; the beginning and the end of a line count as words, too.
+//	          So a list of identifiers on one line scores low, and a list with
+//	          one on each line does not
 //	line      share of the copied lines that it has, in cases with three or more
 //	complete  share of the actions with needs for which the output has all needs
 //	far       id for the needs last seen 8,000 tokens or more before the cut

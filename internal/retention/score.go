@@ -85,11 +85,11 @@ func indexes(needs []Need) map[name]int {
 	return list
 }
 
-// before returns the hash of an identifier and the word before it.
+// before returns the hash of an identifier and the word before it, or the beginning of its line.
 func (m *mention) before() name { return mix(m.left, m.id, 1) }
 
 // behind returns a single hash for two words together: the identifier m and the word that follows
-// it on the same line.
+// it on the same line, or the end of the line.
 func (m *mention) behind() name { return mix(m.id, m.right, 2) }
 
 func mix(a, b, c name) name {

@@ -1,9 +1,9 @@
 package weave
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,10 +12,10 @@ import (
 // chat reads answers of Chat Completions, with one choice.
 type chat struct {
 	w      *Weaver
-	head   []byte        // id of the first round's answer
-	time   []byte        // time of creation of the first round's answer
-	calls  map[int]*part // calls of this round, by index
-	shown  int           // number of calls that the client got from this round
+	head   []byte  // id of the first round's answer
+	time   []byte  // time of creation of the first round's answer
+	calls  []*part // calls of this round, in the order in which they begin
+	shown  int     // number of calls that the client got from this round
 	text   strings.Builder
 	gap    bool     // an earlier round has text, and this one has none yet
 	stop   []byte   // the chunk with the finish reason
@@ -28,6 +28,7 @@ type chat struct {
 type part struct {
 	id, kind, name string
 	input          strings.Builder
+	index          int // the provider's index of the call; without one, its position in the round
 	at             int // index of the call for the client; -1 for a call of the proxy's tool
 }
 
@@ -107,7 +108,7 @@ func (c *chat) delta(d []byte) (out []byte, changed bool) {
 			changed = true
 			continue
 		}
-		if t.at != number(get(p, "index")) {
+		if index := number(get(p, "index")); index >= 0 && index != t.at {
 			p, changed = with(p, "index", strconv.AppendInt(nil, int64(t.at), 10)), true
 		}
 		kept = append(kept, p)
@@ -118,21 +119,28 @@ func (c *chat) delta(d []byte) (out []byte, changed bool) {
 	return with(out, "tool_calls", list(kept)), changed
 }
 
-// call reads a piece of a call, and returns the call to which the piece
-// belongs.
+// call reads a piece of a call, and returns the call to which the piece belongs. Some servers
+// give no index: then a piece with a new id, or with a name and no id, begins a call, and a piece
+// with neither belongs to the last call.
 func (c *chat) call(p []byte) *part {
-	index := max(0, number(get(p, "index")))
-	t := c.calls[index]
+	index, id, name := number(get(p, "index")), said(get(p, "id")), said(get(p, "function", "name"))
+	var t *part
+	for _, other := range slices.Backward(c.calls) {
+		if index >= 0 && other.index == index || index < 0 && (id != "" && other.id == id || id == "" && name == "") {
+			t = other
+			break
+		}
+	}
 	if t == nil {
-		t = &part{id: said(get(p, "id")), kind: said(get(p, "type")), name: said(get(p, "function", "name")), at: -1}
+		t = &part{id: id, kind: said(get(p, "type")), name: name, index: index, at: -1}
+		if index < 0 {
+			t.index = len(c.calls)
+		}
 		if t.name != c.w.tool {
 			t.at = c.shown
 			c.shown++
 		}
-		if c.calls == nil {
-			c.calls = make(map[int]*part)
-		}
-		c.calls[index] = t
+		c.calls = append(c.calls, t)
 	}
 	t.input.WriteString(said(get(p, "function", "arguments")))
 	return t
@@ -142,8 +150,8 @@ func (c *chat) call(p []byte) *part {
 func (c *chat) settle() {
 	r := c.w.Round()
 	var calls [][]byte
-	for _, index := range slices.Sorted(maps.Keys(c.calls)) {
-		t := c.calls[index]
+	slices.SortStableFunc(c.calls, func(a, b *part) int { return cmp.Compare(a.index, b.index) })
+	for _, t := range c.calls {
 		r.unsure = r.unsure || t.kind != "" && t.kind != "function"
 		calls = append(calls, fmt.Appendf(nil, `{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`, quote(t.id), quote(t.name), quote(t.input.String())))
 		r.called(t.id, t.input.String(), t.name == c.w.tool)

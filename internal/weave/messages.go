@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ type messages struct {
 	blocks map[int]*block // open blocks, by index in the round
 	shown  int            // number of blocks that the client got from this round
 	start  []byte         // usage at the beginning of the round
-	delta  *event         // the event message_delta, which is held back
+	deltas []*event       // the events message_delta of the round, which are held back
 	last   *event         // the event message_stop, which is held back
 	bodies [][]byte       // bodies of answers that are no streams
 }
@@ -45,7 +46,7 @@ func (m *messages) event(e *event) (out []byte, over bool) {
 	case "message_start":
 		m.start = get(e.data, "message", "usage")
 		m.blocks = make(map[int]*block)
-		if m.delta = nil; m.id != nil {
+		if m.deltas = nil; m.id != nil {
 			m.base, m.shown = m.base+m.shown, 0
 			return nil, false
 		}
@@ -53,14 +54,15 @@ func (m *messages) event(e *event) (out []byte, over bool) {
 	case "content_block_start", "content_block_delta", "content_block_stop":
 		return m.part(kind, e), false
 	case "message_delta":
-		m.delta = &event{raw: slices.Clone(e.raw), name: e.name, data: e.data}
+		m.deltas = append(m.deltas, &event{raw: slices.Clone(e.raw), name: e.name, data: e.data})
 		return nil, false
 	case "message_stop":
 		m.last = &event{raw: slices.Clone(e.raw), name: e.name, data: e.data}
 		r := m.w.Round()
 		r.usage = m.start
-		if m.delta != nil {
-			r.usage, r.Stop = withMembers(m.start, get(m.delta.data, "usage")), said(get(m.delta.data, "delta", "stop_reason"))
+		for _, d := range m.deltas {
+			r.usage = withMembers(r.usage, get(d.data, "usage"))
+			r.Stop = cmp.Or(said(get(d.data, "delta", "stop_reason")), r.Stop)
 		}
 		return nil, true
 	}
@@ -164,11 +166,11 @@ func joinTexts(a, b string) string {
 }
 
 func (m *messages) end() (out []byte) {
-	if m.delta != nil {
-		out = m.delta.raw
-		if m.w.HidesCalls() {
-			out = m.delta.written(with(m.delta.data, "usage", m.usage()))
+	for i, d := range m.deltas {
+		if i == len(m.deltas)-1 && m.w.HidesCalls() { // usage adds up: the last event has that of all
+			d.raw = d.written(with(d.data, "usage", m.usage()))
 		}
+		out = append(out, d.raw...)
 	}
 	if m.last == nil {
 		return out

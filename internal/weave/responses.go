@@ -16,7 +16,7 @@ type responses struct {
 	base   int         // number of items that the client got in earlier rounds
 	shown  int         // number of items that the client got in this round
 	at     map[int]int // index of an item for the client, by its index in the round; -1 if the client does not get it
-	number int         // sequence number of the next event for the client
+	number int         // sequence number of the next event for the client; -1 before the first
 	last   *event      // the event that ends the round's answer; the client gets only that of the last round
 	bodies [][]byte    // the answers that are no streams, one for each round
 }
@@ -90,8 +90,11 @@ func (p *responses) numbered(e *event) []byte {
 			data = with(data, "output_index", strconv.AppendInt(nil, int64(at), 10))
 		}
 	}
-	if raw := get(data, "sequence_number"); raw != nil {
-		if number(raw) != p.number {
+	if n := number(get(data, "sequence_number")); n >= 0 {
+		if p.number < 0 {
+			p.number = n // some servers begin with 1
+		}
+		if n != p.number {
 			data = with(data, "sequence_number", strconv.AppendInt(nil, int64(p.number), 10))
 		}
 		p.number++
@@ -125,11 +128,17 @@ func (p *responses) end() []byte {
 		return nil
 	}
 	e := *p.last
-	if p.w.HidesCalls() {
-		e.data = with(e.data, "response", p.response(get(e.data, "response")))
+	if last := get(e.data, "response"); p.hides(last) {
+		e.data = with(e.data, "response", p.response(last))
 		e.raw = e.written(e.data)
 	}
 	return p.numbered(&e)
+}
+
+// hides reports whether the client gets the combined response in place of the last one: the
+// rounds have calls of the proxy's tool, or the last one has a call that was cut off.
+func (p *responses) hides(last []byte) bool {
+	return p.w.HidesCalls() || slices.ContainsFunc(elements(get(last, "output")), p.ours)
 }
 
 // response returns the combined response of all rounds, based on the last one.
@@ -169,7 +178,7 @@ func (p *responses) whole(body []byte) error {
 
 func (p *responses) joined() []byte {
 	last := p.bodies[len(p.bodies)-1]
-	if !p.w.HidesCalls() {
+	if !p.hides(last) {
 		return last
 	}
 	return p.response(last)

@@ -58,8 +58,10 @@ func (s *splitter) feed(p []byte) (events []event) {
 			begin = end
 		}
 	}
-	s.buf = append([]byte(nil), s.buf[begin:]...)
-	s.from, s.line = s.from-begin, s.line-begin
+	if begin > 0 { // the events refer to the old buffer
+		s.buf = append([]byte(nil), s.buf[begin:]...)
+		s.from, s.line = s.from-begin, s.line-begin
+	}
 	return events
 }
 

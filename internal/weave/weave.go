@@ -160,7 +160,7 @@ func New(d wire.Dialect, tool string) *Weaver {
 	case wire.Chat:
 		w.form = &chat{w: w}
 	case wire.Responses:
-		w.form = &responses{w: w}
+		w.form = &responses{w: w, number: -1}
 	}
 	return w
 }

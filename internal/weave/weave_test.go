@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -291,5 +292,169 @@ func TestUsageOfTheStopChunk(t *testing.T) {
 	feed(stop("stop", 50))
 	if got := string(w.End()); got != stop("stop", 50) {
 		t.Errorf("one round: %q", got)
+	}
+}
+
+// Messages may send several events message_delta. The client gets all of them, and the stop reason
+// counts wherever it stands.
+func TestSeveralMessageDeltas(t *testing.T) {
+	const (
+		start     = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":3}}}\n\n"
+		call      = "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"recall\",\"input\":{}}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
+		container = "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"container\":{\"id\":\"x\"}},\"usage\":{\"output_tokens\":5}}\n\n"
+		over      = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+	)
+	stop := func(reason string) string {
+		return fmt.Sprintf("event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":%q},\"usage\":{\"output_tokens\":4}}\n\n", reason)
+	}
+	feed := func(w *Weaver, stream string) string {
+		t.Helper()
+		out, err := w.Feed([]byte(stream))
+		if err != nil || !w.Over() {
+			t.Fatalf("over %v, %v", w.Over(), err)
+		}
+		return string(out)
+	}
+	for _, order := range []string{stop("end_turn") + container, container + stop("end_turn")} {
+		w := New(wire.Anthropic, "recall")
+		got := feed(w, start+order+over) + string(w.End())
+		if want := start + order + over; got != want || w.Round().Stop != "end_turn" {
+			t.Errorf("it stops with %q, and the client gets\n%s\nwant\n%s", w.Round().Stop, got, want)
+		}
+	}
+	w := New(wire.Anthropic, "recall")
+	if feed(w, start+call+stop("tool_use")+container+over); !w.Round().Waits() {
+		t.Fatalf("it stops with %q, and does not wait for the recall", w.Round().Stop)
+	}
+	w.Next([]string{"text"})
+	feed(w, start+stop("end_turn")+container+over)
+	end := string(w.End())
+	if rest, ok := strings.CutPrefix(end, stop("end_turn")); !ok || !strings.Contains(rest, `"container":{"id":"x"}`) || !strings.Contains(rest, `"input_tokens":6,"output_tokens":10`) {
+		t.Errorf("after a recall the client gets the end\n%s\nwant both events, and the usage of both rounds in the last", end)
+	}
+}
+
+// The client does not get a call of the proxy's tool that was cut off, however it comes.
+func TestCallsThatAreCutOff(t *testing.T) {
+	const (
+		text     = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"So:"}]}`
+		call     = `{"type":"function_call","name":"recall","call_id":"c1","arguments":"{\"i","status":"incomplete"}`
+		response = `{"id":"r","status":"incomplete","output":[%s]}`
+		want     = `"output":[` + text + `]`
+	)
+	body := fmt.Sprintf(response, text+","+call)
+	w := New(wire.Responses, "recall")
+	if err := w.Whole([]byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(w.Joined()); strings.Contains(got, "recall") || !strings.Contains(got, want) {
+		t.Errorf("whole: the client gets %s", got)
+	}
+	for _, done := range []string{"", `data: {"type":"response.output_item.done","output_index":1,"item":` + call + "}\n\n"} {
+		w := New(wire.Responses, "recall")
+		out, err := w.Feed([]byte(`data: {"type":"response.output_item.done","output_index":0,"item":` + text + "}\n\n" + done +
+			`data: {"type":"response.incomplete","response":` + body + "}\n\n"))
+		if err != nil || w.HidesCalls() {
+			t.Fatalf("hides calls %v, %v", w.HidesCalls(), err)
+		}
+		if got := string(out) + string(w.End()); strings.Contains(got, "recall") || !strings.Contains(got, want) {
+			t.Errorf("the client gets\n%s", got)
+		}
+	}
+}
+
+// A large event in small pieces is not copied for each piece.
+func TestLargeEvents(t *testing.T) {
+	const pieces = 1000
+	piece := bytes.Repeat([]byte("x"), 1000)
+	s := new(splitter)
+	allocs := testing.AllocsPerRun(1, func() {
+		*s = splitter{}
+		s.feed([]byte("data: "))
+		for range pieces {
+			s.feed(piece)
+		}
+	})
+	if allocs > 100 {
+		t.Errorf("%d pieces of an event need %v new buffers, want at most 100", pieces, allocs)
+	}
+	events := s.feed([]byte("\n\ndata: y\n\n"))
+	if len(events) != 2 || len(events[0].data) != pieces*len(piece) || string(events[1].data) != "y" || len(s.rest()) != 0 {
+		t.Errorf("got %d events and a rest of %d bytes", len(events), len(s.rest()))
+	}
+}
+
+// Some servers give the pieces of calls no index. The client gets its pieces as they came, and the
+// round has each call of its own.
+func TestCallsWithoutAnIndex(t *testing.T) {
+	piece := func(id, name, arguments string) string {
+		p := fmt.Sprintf(`{"function":{"arguments":%q}}`, arguments)
+		if name != "" {
+			p = fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":%q}}`, id, name, arguments)
+		}
+		return p
+	}
+	chunk := func(pieces ...string) string {
+		return `data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[` + strings.Join(pieces, ",") + "]}}]}\n\n"
+	}
+	for _, tt := range []struct {
+		name, sent, want string
+		calls            []string // id and arguments of the client's calls
+		hidden           []Call
+	}{
+		{
+			"two in one chunk", chunk(piece("a", "Bash", "{}"), piece("b", "Read", "[]")),
+			chunk(piece("a", "Bash", "{}"), piece("b", "Read", "[]")),
+			[]string{"a {}", "b []"},
+			nil,
+		},
+		{
+			"in pieces", chunk(piece("a", "Bash", "{")) + chunk(piece("", "", "}")) + chunk(piece("b", "Read", "[")) + chunk(piece("b", "Read", "]")),
+			chunk(piece("a", "Bash", "{")) + chunk(piece("", "", "}")) + chunk(piece("b", "Read", "[")) + chunk(piece("b", "Read", "]")),
+			[]string{"a {}", "b []"},
+			nil,
+		},
+		{
+			"without ids", chunk(piece("", "Bash", "{}")) + chunk(piece("", "Read", "[]")),
+			chunk(piece("", "Bash", "{}")) + chunk(piece("", "Read", "[]")),
+			[]string{" {}", " []"},
+			nil,
+		},
+		{
+			"with a recall", chunk(piece("r", "recall", "{")) + chunk(piece("", "", "}")) + chunk(piece("b", "Read", "[")) + chunk(piece("", "", "]")),
+			chunk(piece("b", "Read", "[")) + chunk(piece("", "", "]")),
+			[]string{"b []"},
+			[]Call{{ID: "r", Input: "{}"}},
+		},
+	} {
+		w := New(wire.Chat, "recall")
+		out, err := w.Feed([]byte(tt.sent + "data: [DONE]\n\n"))
+		if err != nil || string(out) != tt.want {
+			t.Errorf("%s: %v, the client gets\n%s\nwant\n%s", tt.name, err, out, tt.want)
+		}
+		var calls []string
+		for _, c := range elements(get(w.Round().message, "tool_calls")) {
+			if said(get(c, "function", "name")) != "recall" {
+				calls = append(calls, said(get(c, "id"))+" "+said(get(c, "function", "arguments")))
+			}
+		}
+		if !slices.Equal(calls, tt.calls) || !slices.Equal(w.Round().Calls, tt.hidden) {
+			t.Errorf("%s: the round has %q and %+v, want %q and %+v", tt.name, calls, w.Round().Calls, tt.calls, tt.hidden)
+		}
+	}
+}
+
+// A stream of Responses passes as it came, whatever its first sequence number is.
+func TestFirstSequenceNumber(t *testing.T) {
+	for _, first := range []int{0, 1, 7} {
+		var stream string
+		for i, kind := range []string{"response.created", "response.in_progress", "response.completed"} {
+			stream += fmt.Sprintf("id: %d\ndata: {\"type\":%q,\"sequence_number\": %d,\"response\":{\"id\":\"r\",\"output\":[]}}\n\n", i, kind, first+i)
+		}
+		w := New(wire.Responses, "recall")
+		out, err := w.Feed([]byte(stream))
+		if got := string(out) + string(w.End()); err != nil || got != stream {
+			t.Errorf("from %d: %v, the client gets\n%s", first, err, got)
+		}
 	}
 }

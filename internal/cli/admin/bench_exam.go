@@ -199,9 +199,13 @@ func (b *examBench) measure(ctx context.Context, files []string) error {
 		return err
 	}
 	done, put := 0, writerBelow(b.j, b.out)
+	none := make(map[string]int) // sessions without a window, by method
 	report, err := exam.Measure(ctx, sittings, methods, b.share, func(w *exam.Window) error {
 		done++
 		b.j.Reporter.Step("make window", done, len(sittings)*len(methods))
+		if w.Text == "" && w.Method.Kind != exam.KindWindows {
+			none[w.Method.Name]++
+		}
 		if b.out == "" {
 			return nil
 		}
@@ -210,6 +214,11 @@ func (b *examBench) measure(ctx context.Context, files []string) error {
 	b.j.Reporter.End()
 	if err != nil {
 		return err
+	}
+	for _, m := range methods {
+		if n := none[m.Name]; n > 0 {
+			b.j.Note("%s makes no window within %d%% of %s, so nothing counts there: raise --share", m.Name, b.share, out.Count(n, "session"))
+		}
 	}
 	if b.out != "" {
 		b.j.Note("wrote %s to %s", out.Count(done, "window"), b.out)

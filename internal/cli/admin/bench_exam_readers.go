@@ -27,7 +27,8 @@ session papers/METHOD/SESSION.json, with the window and the questions without th
 key.json with the answers. "carrel bench exam ask" has a model answer the papers; you may also
 fill answers/METHOD/SESSION.json in any other way. doc/guide/exam.md describes these files.
 
-A window that is larger than --share permits is refused.`,
+A window that is larger than --share permits is refused, and so is a method that makes no window
+within it.`,
 		Example: `  carrel bench exam prepare my-exam.json --out run
   carrel bench exam prepare my-exam.json --share 5 --out run \
     --methods account,simple-mask-fit`,

@@ -40,8 +40,8 @@ func newBenchRetention(j *job.Job) *cobra.Command {
 later is still in the window after a compression. It cuts each conversation at about 35, 60 and 85
 percent of its tokens, compresses the part before the cut to each budget by each strategy, and
 looks in the window for the text that the agent used in its next 20 steps: names and whole lines
-in the arguments of its calls that the agent had seen before the cut and that nobody repeated
-since. It asks no model, stores nothing, and sends nothing.
+in the arguments of its calls that the agent had seen before the cut and that no user and no tool
+repeated since. It asks no model, stores nothing, and sends nothing.
 
 PATH is a file, or a folder of *.json and *.jsonl files, in any format that import reads; without
 it the sessions of Claude Code on this machine are measured. If there are more than --max
@@ -52,7 +52,9 @@ such names out, and so differ.
 All figures are shares from 0 to 1:
 
   ground    needed names that are in the window beside a word that was beside
-            them before the cut; a bare list of names scores low
+            them before the cut; the beginning and the end of a line count as
+            words, too. So a list of names on one line scores low, but a list
+            with one name on each line does not
   line      needed lines that are in the window
   stub      needed names that are in the window, or can be recalled by a stub
             that mentions a current subject of the agent
