@@ -10,6 +10,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/probe"
@@ -99,10 +100,12 @@ func shortened(id string) string {
 }
 
 // visible returns a text in which invisible characters, and characters that change the direction
-// of text, are replaced by their escapes.
+// of text, are replaced by their escapes: those that [assembly.Neutralize] forbids, and all
+// control, format and private-use characters.
 func visible(s any) string {
+	text, _ := assembly.Neutralize(fmt.Sprint(s))
 	var b strings.Builder
-	for _, r := range fmt.Sprint(s) {
+	for _, r := range text {
 		switch {
 		case r == '\n' || r == '\t' || r == ' ':
 			b.WriteRune(r)

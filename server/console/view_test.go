@@ -52,6 +52,11 @@ func TestFiguresOfPages(t *testing.T) {
 	if got, want := visible("a\tb\n\x1b\u200b\u202e\ue000\ufffdö"), "a\tb\n[U+001B][U+200B][U+202E][U+E000][U+FFFD]ö"; got != want {
 		t.Errorf("visible: %q, want %q", got, want)
 	}
+	for _, r := range "\u034f\u115f\u180b\u2028\u3164\ufe01\uffa0\U000e0148" { // for these, too, the gate holds a memory
+		if got, want := visible("ok"+string(r)), fmt.Sprintf("ok[U+%04X]", r); got != want {
+			t.Errorf("visible: %q, want %q", got, want)
+		}
+	}
 	for _, tt := range []struct{ part, whole, want int }{{0, 10, 0}, {1, 3, 333}, {3, 3, 1000}, {0, 0, 0}, {1, 0, 1000}} {
 		if got := thousandth(tt.part, tt.whole); got != tt.want {
 			t.Errorf("thousandth(%d, %d) = %d, want %d", tt.part, tt.whole, got, tt.want)
