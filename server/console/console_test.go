@@ -241,11 +241,23 @@ func TestSigningIn(t *testing.T) {
 	}
 }
 
+// port returns the port of the console, which is in the name of its cookie.
+func (s *stage) port() string { return s.url[strings.LastIndex(s.url, ":")+1:] }
+
+// A console is signed in to beside another on the same host: browsers send cookies to all ports.
+func TestConsolesSideBySide(t *testing.T) {
+	one, other := newStage(t), newStage(t)
+	other.client.Jar = one.client.Jar
+	one.signIn()
+	other.signIn()
+	one.page("calls")
+}
+
 // Under TLS the cookie is for TLS and for this host alone.
 func TestSecureCookie(t *testing.T) {
 	s := newStage(t, func(o *console.Options) { o.Secure = true })
 	_, header, _ := s.ask("POST", console.Root+"sign-in", url.Values{"credential": {"open sesame"}})
-	if c := header.Get("Set-Cookie"); !strings.HasPrefix(c, "__Host-carrel-console=") || !strings.Contains(c, "Secure") || !strings.Contains(c, "Path=/;") {
+	if c := header.Get("Set-Cookie"); !strings.HasPrefix(c, "__Host-carrel-console-"+s.port()+"=") || !strings.Contains(c, "Secure") || !strings.Contains(c, "Path=/;") {
 		t.Errorf("cookie %q", c)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -72,12 +73,17 @@ func (s *visits) end(key string) {
 	delete(s.all, key)
 }
 
-// cookie returns the cookie of the console with a value. With TLS its name has the prefix __Host-,
-// so that only this host can set it, and only over TLS.
+// cookie returns the cookie of the console with a value. Its name has the port, because a browser
+// sends a cookie to all ports of a host: two consoles would end one another's visits. With TLS the
+// name has the prefix __Host-, so that only this host can set it, and only over TLS.
 func (c *Console) cookie(value string, age time.Duration) *http.Cookie {
-	k := &http.Cookie{Name: "carrel-console", Value: value, Path: Root, HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(age / time.Second)}
+	name := "carrel-console"
+	if _, port, err := net.SplitHostPort(c.opts.Listen); err == nil {
+		name += "-" + port
+	}
+	k := &http.Cookie{Name: name, Value: value, Path: Root, HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(age / time.Second)}
 	if c.opts.Secure {
-		k.Name, k.Path, k.Secure = "__Host-carrel-console", "/", true
+		k.Name, k.Path, k.Secure = "__Host-"+name, "/", true
 	}
 	return k
 }
