@@ -253,6 +253,39 @@ func TestConsolesSideBySide(t *testing.T) {
 	one.page("calls")
 }
 
+// Who has a credential for several scopes begins in one of them, and is led to the others.
+func TestSeveralScopes(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	g := s.grants["open sesame"]
+	g.Scopes = []governance.ScopePattern{"acme/web", "acme/mobile"}
+	s.wants("", "scope acme/web", `<a href="/console/?scope=acme%2Fmobile">acme/mobile</a>`)
+	s.wants("?scope=acme/mobile", "scope acme/mobile", `<a href="/console/?scope=acme%2Fweb">acme/web</a>`)
+	g.Scopes = append(g.Scopes, "local")
+	s.wants("", "scope local")
+	g.Scopes = []governance.ScopePattern{"acme/*"}
+	s.wants("calls?scope=acme/web", "scope acme/web")
+}
+
+// Who may not change anything is shown no forms for it, and who may not decide about memories no
+// forms for that.
+func TestFormsNeedPermissions(t *testing.T) {
+	s := newStage(t, func(o *console.Options) { o.AllowWrite = true })
+	s.signIn()
+	g := s.grants["open sesame"]
+	g.Permissions = []governance.Permission{governance.Read}
+	if body := s.page("block/" + s.block); !strings.Contains(body, "who can only look") || strings.Contains(body, "Pin</button>") {
+		t.Error("a person who may only read sees a form")
+	}
+	g.Permissions = append(g.Permissions, governance.Write)
+	if body := s.page("block/" + s.block); strings.Contains(body, "who can only look") || !strings.Contains(body, "Pin</button>") {
+		t.Error("a person who may write sees no form")
+	}
+	if status, _, _ := s.ask("POST", console.Root+"review/m1", url.Values{"decision": {"Approve"}, "reason": {"x"}}); status != http.StatusBadRequest {
+		t.Errorf("a decision that is none: status %d", status)
+	}
+}
+
 // Under TLS the cookie is for TLS and for this host alone.
 func TestSecureCookie(t *testing.T) {
 	s := newStage(t, func(o *console.Options) { o.Secure = true })

@@ -513,6 +513,9 @@ func undo(v *visit) (string, error) {
 }
 
 func decide(v *visit) (string, error) {
+	if d := v.PostFormValue("decision"); d != "approve" && d != "reject" {
+		return "", &api.FieldError{Field: "decision", Text: "is neither approve nor reject"}
+	}
 	_, err := v.engine.Decide(v.Context(), v.scope, &carrel.DecideRequest{
 		ID: v.PathValue("id"), Approve: v.PostFormValue("decision") == "approve", Reason: v.PostFormValue("reason"),
 	})

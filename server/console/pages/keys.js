@@ -33,7 +33,10 @@ document.addEventListener("submit", (e) => {
 	const button = e.target.querySelector(`button[data-key="${reason.dataset.choice}"]`);
 	if (button) setTimeout(() => button.click()); // a form cannot be submitted while it is
 });
+// A browser lets a page copy over TLS and on this machine only.
 for (const b of document.querySelectorAll("[data-copy]")) {
+	if (!navigator.clipboard) break;
+	b.hidden = false;
 	b.addEventListener("click", async () => {
 		await navigator.clipboard.writeText(b.dataset.copy);
 		b.textContent = "Copied";
