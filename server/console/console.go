@@ -38,17 +38,27 @@ type Options struct {
 	// first scope that the grant names. The default is [governance.DefaultScope].
 	Scope governance.Scope
 
-	// Listen, Hosts and Origins are those of [auth.DoorOptions].
+	// Listen, Hosts, Origins, Limits and Limited are those of [auth.DoorOptions].
 	Listen         string
 	Hosts, Origins []string
+	Limits         auth.DoorLimits
+	Limited        func(limit string)
 
-	// Store returns the state of the store, for callers who may observe all scopes. It may be
-	// nil.
+	// Turns bounds the large jobs of each actor. Give all surfaces of a server the same. Nil
+	// means no bound.
+	Turns *auth.Turns
+
+	// Store returns the state of the store, for callers with the permission to observe, whatever
+	// their scopes. It may be nil.
 	Store func(ctx context.Context) (*store.Info, error)
 
 	// Node returns the state of the server that the console is a part of, for the page about it.
 	// It may be nil.
 	Node func(ctx context.Context) *ServerState
+
+	// Stopping is closed when the server begins to shut down, so that streams end. By default they
+	// end only with their requests.
+	Stopping <-chan struct{}
 
 	AllowWrite bool // allows pins, undo and reviews
 	Secure     bool // the server speaks TLS, so cookies are sent over TLS only
@@ -101,7 +111,7 @@ func New(o *Options) (*Console, error) {
 	c.started = c.opts.Now()
 	c.pages = template.Must(template.New("").Funcs(c.functions()).ParseFS(files, "pages/*.html"))
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Root+"sign-in", c.askSignIn)
+	mux.HandleFunc("GET "+Root+"sign-in", c.signIn)
 	mux.HandleFunc("POST "+Root+"sign-in", c.signIn)
 	mux.HandleFunc("POST "+Root+"sign-out", c.signOut)
 	for _, name := range [...]string{"style.css", "keys.js", "icon.svg"} {
@@ -119,8 +129,8 @@ func New(o *Options) (*Console, error) {
 		c.fail(w, r, v, fmt.Errorf("the console has no page %s: %w", r.URL.Path, store.ErrNotFound))
 	})
 	door, err := auth.NewDoor(o.Verifier, &auth.DoorOptions{
-		Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins, Now: c.opts.Now,
-		Open:       []string{Root + "sign-in", Root + "sign-out", Root + "style.css", Root + "keys.js", Root + "icon.svg"},
+		Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins, Now: c.opts.Now, Limits: o.Limits, Limited: o.Limited,
+		Open:       []string{Root + "sign-out", Root + "style.css", Root + "keys.js", Root + "icon.svg"},
 		Credential: c.credential, Unknown: c.unknown,
 		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost}, MaxBody: 1 << 20,
 	})

@@ -21,7 +21,9 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/server/console"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -238,6 +240,72 @@ func TestSigningIn(t *testing.T) {
 	s.ask("POST", console.Root+"sign-out", nil)
 	if status, _, _ := s.ask("GET", console.Root, nil); status != http.StatusSeeOther {
 		t.Errorf("after signing out: status %d", status)
+	}
+}
+
+// verifying is a [auth.Verifier] that is a function.
+type verifying func() error
+
+func (f verifying) Verify(context.Context, string) (*governance.Grant, error) { return nil, f() }
+
+// Whoever cannot sign in is told why, and may not guess for ever.
+func TestSigningInFails(t *testing.T) {
+	for _, tt := range []struct {
+		err    error
+		status int
+		says   string
+	}{
+		{auth.ErrUnbound, http.StatusUnauthorized, "was made by an earlier version"},
+		{fmt.Errorf("disk: %w", store.ErrBusy), http.StatusServiceUnavailable, "the credential could not be checked: try again"},
+	} {
+		s := newStage(t, func(o *console.Options) { o.Verifier = verifying(func() error { return tt.err }) })
+		status, _, body := s.ask("POST", console.Root+"sign-in", url.Values{"credential": {"open sesame"}})
+		if status != tt.status || !strings.Contains(body, tt.says) || strings.Contains(body, "not valid") {
+			t.Errorf("%v: status %d: %s", tt.err, status, body)
+		}
+	}
+	asked := 0
+	var limited []string
+	s := newStage(t, func(o *console.Options) {
+		o.Verifier = verifying(func() error { asked++; return api.ErrUnauthenticated })
+		o.Limited = func(limit string) { limited = append(limited, limit) }
+	})
+	for i := range 40 {
+		want := http.StatusUnauthorized
+		if i >= 30 {
+			want = http.StatusTooManyRequests
+		}
+		if status, _, _ := s.ask("GET", console.Root+"sign-in?key=wrong", nil); status != want {
+			t.Fatalf("guess %d: status %d, want %d", i+1, status, want)
+		}
+	}
+	if asked != 30 || len(limited) != 10 {
+		t.Errorf("%d guesses were checked, and %d counted as too many", asked, len(limited))
+	}
+}
+
+// A page that is a large job waits for its turn, as on the other surfaces.
+func TestLargePagesTakeTurns(t *testing.T) {
+	turns := &auth.Turns{Most: 1, Wait: time.Millisecond}
+	s := newStage(t, func(o *console.Options) { o.Turns = turns })
+	s.signIn()
+	large := []string{"session/" + s.session + "/window", "session/" + s.session + "/plan", "session/" + s.session + "/quality?ask=1", "cost"}
+	_, release, err := turns.Take(t.Context(), "dana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range large {
+		if status, _, _ := s.ask("GET", console.Root+p, nil); status != http.StatusTooManyRequests {
+			t.Errorf("%s beside another large job: status %d", p, status)
+		}
+	}
+	s.page("session/" + s.session + "/quality")
+	release()
+	for _, p := range large {
+		s.page(p)
+	}
+	if running, waiting := turns.Load(); running+waiting != 0 {
+		t.Errorf("%d jobs run and %d wait when all have ended", running, waiting)
 	}
 }
 
@@ -464,11 +532,12 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A page hears of it when its session changes.
+// A page hears of it when its session changes, until the server begins to end.
 func TestLive(t *testing.T) {
-	s := newStage(t)
+	stopping := make(chan struct{})
+	s := newStage(t, func(o *console.Options) { o.Stopping = stopping })
 	s.signIn()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+console.Root+"session/"+s.session+"/live", nil)
 	if err != nil {
@@ -494,6 +563,10 @@ func TestLive(t *testing.T) {
 	}
 	if then := next(); !strings.HasPrefix(first, "data: ") || !strings.HasPrefix(then, "data: ") || first == then {
 		t.Errorf("events %q and %q", first, then)
+	}
+	close(stopping)
+	if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) > 0 {
+		t.Errorf("when the server ends: %q, %v", rest, err)
 	}
 }
 

@@ -223,6 +223,19 @@ func undoable(end []store.Entry) string {
 	return ""
 }
 
+// turn waits until the caller may begin a large job. The visit has the context of the job from then
+// on; release ends the job.
+func (v *visit) turn() (release func(), err error) {
+	if v.console.opts.Turns == nil {
+		return func() {}, nil
+	}
+	job, release, err := v.console.opts.Turns.Take(v.Context(), v.grant.Actor)
+	if err == nil {
+		v.Request = v.WithContext(job)
+	}
+	return release, err
+}
+
 // A planPage shows the plan of a compression, which is not carried out.
 type planPage struct {
 	Session transcript.SessionID   `json:"session"`
@@ -271,6 +284,11 @@ func showPlan(v *visit) (any, error) {
 	if err != nil {
 		return nil, &api.FieldError{Field: "target", Text: err.Error()}
 	}
+	release, err := v.turn()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	p.Plan, err = v.engine.Compress(v.Context(), v.scope, &carrel.CompressRequest{Session: p.Session, Target: target, DryRun: true})
 	if err != nil {
 		p.Problem = api.NewProblem(err)
@@ -466,6 +484,11 @@ func showCost(v *visit) (any, error) {
 	if n := v.number("days"); n > 0 {
 		p.Days = min(n, mostDays)
 	}
+	release, err := v.turn()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	now := v.console.opts.Now()
 	res, err := v.engine.Cost(v.Context(), v.scope, &carrel.CostRequest{Since: now.Add(-time.Duration(p.Days) * 24 * time.Hour)})
 	if err != nil {
