@@ -288,7 +288,7 @@ func (v *visit) frame(title, section, command string, data any) *frame {
 	query.Set("format", "json")
 	twin := *v.URL
 	twin.RawQuery = query.Encode()
-	if v.scope != v.console.opts.Scope && !strings.Contains(command, "--scope") {
+	if command != "" && v.scope != v.console.opts.Scope && !strings.Contains(command, "--scope") {
 		command += " --scope " + string(v.scope)
 	}
 	may := func(p governance.Permission) bool {

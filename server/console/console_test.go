@@ -335,6 +335,15 @@ func TestSeveralScopes(t *testing.T) {
 	s.wants("calls?scope=acme/web", "scope acme/web")
 }
 
+// An error has no command that shows the same.
+func TestErrorsHaveNoCommand(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	if status, _, body := s.ask("GET", console.Root+"session/none?scope=acme/web", nil); status != http.StatusNotFound || strings.Contains(body, "On the command line") {
+		t.Errorf("status %d: %s", status, body)
+	}
+}
+
 // Who may not change anything is shown no forms for it, and who may not decide about memories no
 // forms for that.
 func TestFormsNeedPermissions(t *testing.T) {
