@@ -110,14 +110,10 @@ func TestUnitsLeadToBytes(t *testing.T) {
 	if len(leads) == 0 {
 		t.Fatal("no unit leads to a byte")
 	}
-	found := 0
 	for _, l := range leads {
-		if strings.Contains(body, `<span id="`+l[1]+`">`) {
-			found++
+		if !strings.Contains(body, `<span id="`+l[1]+`">`) {
+			t.Errorf("%s is not marked in the original", l[1])
 		}
-	}
-	if found == 0 {
-		t.Error("no unit is marked in the original")
 	}
 }
 

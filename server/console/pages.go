@@ -327,7 +327,7 @@ func (p *blockPage) title() string { return "Block " + shortened(string(p.Why.Bl
 
 // A piece is a part of an original.
 type piece struct {
-	Unit int // place of the unit that begins here, from 1, or 0
+	At   int // offset of the piece if a unit begins here, or -1
 	Text string
 }
 
@@ -349,24 +349,34 @@ func longestLine(unit string) (longest string) {
 
 // cut cuts a text at the beginning of each unit that it finds in the text. It
 // returns the pieces, and the offset of each unit, or -1 for a unit that it did
-// not find.
+// not find. Of units with the same line each has its own occurrence, as long as there are any.
 func cut(text string, units []api.WhyUnit) ([]piece, []int) {
-	begin, taken := make([]int, len(units)), make(map[int]int)
+	begin, taken := make([]int, len(units)), make(map[int]bool)
+	places := make(map[string]int) // the last place of each line
 	for i := range units {
-		begin[i] = strings.Index(text, longestLine(units[i].Text))
-		if _, twice := taken[begin[i]]; !twice && begin[i] >= 0 {
-			taken[begin[i]] = i + 1
+		line := longestLine(units[i].Text)
+		last, known := places[line]
+		begin[i] = strings.Index(text, line)
+		if known && last >= 0 {
+			begin[i] = last
+			if next := strings.Index(text[last+len(line):], line); next >= 0 {
+				begin[i] += len(line) + next
+			}
+		}
+		places[line] = begin[i]
+		if begin[i] >= 0 {
+			taken[begin[i]] = true
 		}
 	}
 	var pieces []piece
-	last, unit := 0, 0
+	last, mark := 0, -1
 	for _, at := range slices.Sorted(maps.Keys(taken)) {
-		if at > last || unit > 0 {
-			pieces = append(pieces, piece{unit, text[last:at]})
+		if at > last || mark >= 0 {
+			pieces = append(pieces, piece{mark, text[last:at]})
 		}
-		last, unit = at, taken[at]
+		last, mark = at, at
 	}
-	return append(pieces, piece{unit, text[last:]}), begin
+	return append(pieces, piece{mark, text[last:]}), begin
 }
 
 // shownBytes is the most bytes of an original on a page.

@@ -86,3 +86,25 @@ func TestWarningsOfWindows(t *testing.T) {
 		}
 	}
 }
+
+// Each unit leads to a place of its own in the original, if its line occurs often enough, and to a
+// place that is marked in any case.
+func TestUnitsWithTheSameLine(t *testing.T) {
+	const text = "if a {\n\treturn err\n}\nif b {\n\treturn err\n}\n"
+	var units []api.WhyUnit
+	for _, u := range []string{"return err", "5: return err", "return err", "nowhere", "if b {"} {
+		units = append(units, api.WhyUnit{Text: u})
+	}
+	pieces, begin := cut(text, units)
+	if got, want := fmt.Sprint(begin), "[8 29 29 -1 21]"; got != want {
+		t.Errorf("the units begin at %s, want %s", got, want)
+	}
+	at, whole := "", ""
+	for _, p := range pieces {
+		at, whole = at+fmt.Sprint(" ", p.At), whole+p.Text
+	}
+	if at != " -1 8 21 29" || whole != text {
+		t.Errorf("pieces %+v", pieces)
+	}
+}
+
