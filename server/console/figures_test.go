@@ -85,6 +85,10 @@ func TestCostByDay(t *testing.T) {
 	s.wants("cost?days=90", "in the last 90 days", "carrel cost --since 90d")
 	s.wants("cost?days=1", "in the last 24 hours")
 	s.wants("cost?days=-3", "in the last 7 days")
+	if _, err := s.engine.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: "silent.json", Data: []byte(`{"messages":[{"role":"user","content":"Who counts this?"}]}`)}); err != nil {
+		t.Fatal(err)
+	}
+	s.wants("cost", "Not counted: 1 session whose format records no usage")
 	if body := s.page("cost?format=json"); !strings.Contains(body, `"days":[{"day":"`) {
 		t.Error("the JSON of the page has no days")
 	}

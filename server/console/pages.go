@@ -474,12 +474,13 @@ func showReview(v *visit) (any, error) {
 type costPage struct {
 	*carrel.CostResult
 
-	Days   int           `json:"days"`
-	More   int           `json:"more,omitempty"` // sessions that are not on the page, which cost less
-	Ranges []int         `json:"-"`              // other numbers of days
-	Chart  *dayChart     `json:"-"`
-	Breaks int           `json:"-"` // calls that missed the cache
-	Extra  economy.Money `json:"-"` // cost of these calls in addition to that of reading the cache
+	Days    int           `json:"days"`
+	More    int           `json:"more,omitempty"`          // sessions that are not on the page, which cost less
+	NoUsage int           `json:"all_unmetered,omitempty"` // sessions that are not counted because no usage is recorded; Unmetered has the first
+	Ranges  []int         `json:"-"`                       // other numbers of days
+	Chart   *dayChart     `json:"-"`
+	Breaks  int           `json:"-"` // calls that missed the cache
+	Extra   economy.Money `json:"-"` // cost of these calls in addition to that of reading the cache
 }
 
 // A page of costs covers few days unless more are asked for, because all their calls are read.
@@ -512,9 +513,8 @@ func showCost(v *visit) (any, error) {
 	if n := len(res.Sessions); n > costSessions {
 		p.More, res.Sessions = n-costSessions, res.Sessions[:costSessions]
 	}
-	if n := len(res.Unmetered); n > costSessions {
-		res.Unmetered = res.Unmetered[:costSessions]
-	}
+	p.NoUsage = len(res.Unmetered)
+	res.Unmetered = res.Unmetered[:min(p.NoUsage, costSessions)]
 	return p, nil
 }
 
