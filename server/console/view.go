@@ -199,7 +199,7 @@ type manifestPage struct {
 	Next     int                    `json:"next,omitempty"`
 	Funnel   []funnelStep           `json:"funnel"`
 	Used     int                    `json:"used"` // artifacts that are in
-	MostLeft string                 `json:"-"`    // why most artifacts are out, or empty
+	MostLeft string                 `json:"-"`    // why more than half of what was left out is out, or empty
 	Gauge    *gauge                 `json:"-"`
 }
 
@@ -227,11 +227,7 @@ func showManifest(v *visit) (any, error) {
 	m := sealed.Manifest()
 	p.Header = m.Header
 	p.Funnel, p.Used = funnelOf(m)
-	for i, most := 0, 0; i < len(p.Funnel); i++ {
-		if _, means, ok := strings.Cut(reasonWords(p.Funnel[i].Reason), ": "); ok && p.Funnel[i].Count > most {
-			most, p.MostLeft = p.Funnel[i].Count, means
-		}
-	}
+	p.MostLeft = mostLeft(p.Funnel)
 	p.Gauge = gaugeOf(&m.Header)
 	items, next := pageOf(m.Items, v.number("line"))
 	for _, i := range items {
@@ -242,4 +238,19 @@ func showManifest(v *visit) (any, error) {
 		p.Broken, err = api.NewProblem(err).Detail, nil // the page shows the error and the rest
 	}
 	return p, err
+}
+
+// mostLeft returns why more than half of what was left out was left out, or "".
+func mostLeft(steps []funnelStep) string {
+	all := 0
+	for i := range steps {
+		all += steps[i].Count
+	}
+	for i := range steps {
+		if 2*steps[i].Count > all {
+			_, means, _ := strings.Cut(reasonWords(steps[i].Reason), ": ")
+			return means
+		}
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -108,3 +109,30 @@ func TestUnitsWithTheSameLine(t *testing.T) {
 	}
 }
 
+// Most were left out for a reason only if it is that of more than half.
+func TestMostLeft(t *testing.T) {
+	for _, r := range manifest.Excluded() {
+		if got := mostLeft([]funnelStep{{r, 3, 0}}); got == "" {
+			t.Errorf("nothing explains %s", r)
+		}
+	}
+	if got := mostLeft([]funnelStep{{manifest.ReasonExpired, 1, 0}, {manifest.ReasonSourceGone, 5, 0}}); got != "it changed, and its source no longer has it" {
+		t.Errorf("5 of 6 were left out because %q", got)
+	}
+	if got := mostLeft([]funnelStep{{manifest.ReasonExpired, 2, 0}, {manifest.ReasonHeld, 2, 0}, {manifest.ReasonMinor, 1, 0}}); got != "" {
+		t.Errorf("most were left out because %q, which holds for 2 of 5", got)
+	}
+}
+
+// What was left out in a set has a line, too.
+func TestSetsHaveALine(t *testing.T) {
+	c, err := New(&Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &manifestPage{Manifest: &carrel.ManifestResult{}, Verify: &carrel.VerifyResult{}, Items: []itemLine{itemOf(&manifest.Set{Reason: manifest.ReasonCrowded, Count: 1200})}}
+	var b strings.Builder
+	if err := c.pages.ExecuteTemplate(&b, "manifest", &frame{Data: p}); err != nil || !strings.Contains(b.String(), "1,200 artifacts") || !strings.Contains(b.String(), "crowded") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}

@@ -94,7 +94,7 @@ func TestWhatAPassDropped(t *testing.T) {
 
 func TestWhatFillsAWindow(t *testing.T) {
 	r := &carrel.ContextResult{Capacity: 2000, Used: 100, Live: api.ContextShare{Tokens: 30}, Stubs: api.ContextShare{Tokens: 70}, Reserved: 900}
-	if got, want := fills(r), "Carrel holds 100 tokens, 5.0 % of the window of 2,000, most of it stubs (70)."; got != want {
+	if got, want := fills(r), "Carrel holds 100 tokens, 5.0 % of the window of 2,000; the largest part is stubs (70)."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Sent, r.Figures.Compress = 700, 1200
