@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
@@ -168,9 +169,9 @@ func (p *diffPage) Dropped() string {
 			stubs++
 		}
 	}
-	what := "The last pass"
-	if p.A != "pass" || p.B != "now" {
-		what = "What was done between both moments"
+	what := "What was done between both moments"
+	if p.A == string(api.MomentPass) && p.B == string(api.MomentNow) && len(p.Ops) > 0 {
+		what = cmp.Or(map[string]string{"page": "The last pass", "page-by-hand": "The last paging by name", "discard": "The last discard"}[p.Ops[0].Kind], what)
 	}
 	s := fmt.Sprintf("%s dropped %s from %d of %s", what, plural(lost, "token", "tokens"), len(p.Left), plural(p.All, "block", "blocks"))
 	gone := len(p.Left) - stubs
