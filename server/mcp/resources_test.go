@@ -16,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/handoff"
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/mcp"
+	"github.com/carrel-dev/carrel/store"
 )
 
 func readResource(t *testing.T, c *sdk.ClientSession, uri string) *sdk.ResourceContents {
@@ -200,6 +201,19 @@ func TestPrompts(t *testing.T) {
 	for _, want := range []string{"session " + string(id), "target of 10000", "floor of 1000", "get_messages", "discard_messages", "Leave alone", "recall"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the prompt does not say %q:\n%s", want, text)
+		}
+	}
+	for _, managed := range []bool{false, true} {
+		begun, err := d.engine.Begin(t.Context(), scope, &carrel.BeginRequest{Session: id, CallIntent: carrel.CallIntent{Dialect: "anthropic", Messages: 9, Bytes: 400, SentBytes: 90, Managed: managed}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.engine.End(t.Context(), scope, &carrel.EndRequest{Call: begun.Call, State: store.CallDone}); err != nil {
+			t.Fatal(err)
+		}
+		text := prompt(t, d.ClientSession, "compress", map[string]string{"session": string(id)})
+		if strings.Contains(text, "is not what your client sends") == managed || strings.Contains(text, "counts from the next epoch on") != managed {
+			t.Errorf("managed %t: the prompt says\n%s", managed, text)
 		}
 	}
 	text = prompt(t, d.ClientSession, "handoff", map[string]string{"for": "reviewer", "notes": "Mind the wire."})
