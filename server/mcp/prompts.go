@@ -43,6 +43,11 @@ func (s *Server) addPrompt(
 		if err != nil {
 			return nil, s.broken(ctx, "prompts/get", err)
 		}
+		ctx, release, err := s.turn(ctx, c, []*ops.Operation{operation})
+		if err != nil {
+			return nil, s.broken(ctx, "prompts/get", err)
+		}
+		defer release()
 		for name, value := range req.Params.Arguments {
 			if !known[name] || len(value) > maxText {
 				return nil, s.broken(ctx, "prompts/get", fmt.Errorf("%w: argument %q is unknown or has more than %d bytes", carrel.ErrRequest, text.Clip(name, maxWord), maxText))

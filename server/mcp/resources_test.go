@@ -7,14 +7,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/handoff"
 	"github.com/carrel-dev/carrel/internal/test/stores"
+	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/server/mcp"
 	"github.com/carrel-dev/carrel/store"
 )
@@ -233,6 +236,25 @@ func TestPrompts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A prompt that is a large job waits for its turn, as a tool does.
+func TestLargePromptsTakeTurns(t *testing.T) {
+	e := newEngine(t, stores.New(t))
+	session := load(t, e, scope, "lamp.json", lampChat().bytes(t))
+	turns := &auth.Turns{Most: 1, Wait: time.Millisecond}
+	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: in(session), Turns: turns}), nil)
+	_, release, err := turns.Take(t.Context(), "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "handoff"})
+	if p, want := wireProblem(t, err), api.NewProblem(api.ErrTooMany); p.Type != want.Type {
+		t.Errorf("a packet beside another large job: %+v, want %s", p, want.Type)
+	}
+	prompt(t, c, "compress", nil)
+	release()
+	prompt(t, c, "handoff", nil)
 }
 
 func TestCompletion(t *testing.T) {
