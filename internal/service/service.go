@@ -134,7 +134,8 @@ func New(o *Options) (*Service, error) {
 	if o.Console {
 		pages, err := console.New(&console.Options{
 			Verifier: o.Authority, Engine: s.engine, Store: o.Store.Info, Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins,
-			AllowWrite: o.AllowWrite, Secure: o.Secure, Version: o.Version, Logger: o.Logger, Now: s.opts.Now,
+			AllowWrite: o.AllowWrite, Secure: o.Secure, Version: o.Version, Logger: o.Logger, Now: s.opts.Now, Stopping: s.stopping,
+			Limits: o.Door, Limited: func(limit string) { limited.Add(1, limit) }, Turns: turns,
 			Node: func(ctx context.Context) *console.ServerState { return s.node(ctx, turns) },
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -300,6 +301,53 @@ func TestBusyCredentialIsRefused(t *testing.T) {
 	}
 	code, out := s.ask("acme/app", "", http.MethodGet, "/metrics", nil)
 	if want := `carrel_limited_total{limit="credential_rate"} 2`; code != http.StatusOK || !strings.Contains(string(out), want) {
+		t.Errorf("the metrics do not have %s: %d %s", want, code, out)
+	}
+}
+
+// The console has the limits of the service, counts with it, and ends with it.
+func TestConsoleHasTheLimitsOfItsService(t *testing.T) {
+	s := newStage(t)
+	session := s.must("acme/web", http.MethodPost, "/v1/sessions", []byte(`{"messages":[{"role":"user","content":"Hello."}]}`))["session"]
+	now := time.Now()
+	o := s.service.opts
+	o.Console, o.Door, o.Now, o.Metrics = true, auth.DoorLimits{CredentialRate: 1}, func() time.Time { return now }, nil
+	var err error
+	if s.service, err = New(&o); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	see := func(path, cookie string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:7717/console/"+path, nil)
+		r.Header.Set("Cookie", cookie)
+		w := httptest.NewRecorder()
+		s.service.Handler().ServeHTTP(w, r)
+		return w
+	}
+	cookie, _, _ := strings.Cut(see("sign-in?key="+s.credential("acme/web"), "").Header().Get("Set-Cookie"), ";")
+	s.service.stop()
+	if w := see(fmt.Sprintf("session/%s/live", session), cookie); w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "data: ") || ctx.Err() != nil {
+		t.Errorf("the events of a session, when the service ends: %d %s, %v", w.Code, w.Body, ctx.Err())
+	}
+	for i := range 9 {
+		want := http.StatusOK
+		if i == 8 { // beside the sign-in and the events
+			want = http.StatusTooManyRequests
+		}
+		if w := see("calls", cookie); w.Code != want {
+			t.Errorf("request %d: %d, want %d", i+3, w.Code, want)
+		}
+	}
+	all, _, _ := strings.Cut(see("sign-in?key="+s.credential("acme/*"), "").Header().Get("Set-Cookie"), ";")
+	if w := see("calls", all); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "add ?scope= to the address") {
+		t.Errorf("a page of a scope that the credential is not for: %d %s", w.Code, w.Body)
+	}
+	if w := see("calls?scope=acme/web", all); w.Code != http.StatusOK {
+		t.Errorf("a page of a scope that the credential is for: %d %s", w.Code, w.Body)
+	}
+	code, out := s.ask("acme/app", "", http.MethodGet, "/metrics", nil)
+	if want := `carrel_limited_total{limit="credential_rate"} 1`; code != http.StatusOK || !strings.Contains(string(out), want) {
 		t.Errorf("the metrics do not have %s: %d %s", want, code, out)
 	}
 }

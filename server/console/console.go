@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,21 +34,31 @@ type Options struct {
 	// see the example of package server/rest.
 	Engine func(ctx context.Context) (*carrel.Engine, *governance.Grant, error)
 
-	// Scope is the scope of a page that names none, if the grant is for more than one scope.
-	// The default is [governance.DefaultScope].
+	// Scope is the scope of a page that names none, if the grant is for it. Otherwise it is the
+	// first scope that the grant names. The default is [governance.DefaultScope].
 	Scope governance.Scope
 
-	// Listen, Hosts and Origins are those of [auth.DoorOptions].
+	// Listen, Hosts, Origins, Limits and Limited are those of [auth.DoorOptions].
 	Listen         string
 	Hosts, Origins []string
+	Limits         auth.DoorLimits
+	Limited        func(limit string)
 
-	// Store returns the state of the store, for callers who may observe all scopes. It may be
-	// nil.
+	// Turns bounds the large jobs of each actor. Give all surfaces of a server the same. Nil
+	// means no bound.
+	Turns *auth.Turns
+
+	// Store returns the state of the store, for callers with the permission to observe, whatever
+	// their scopes. It may be nil.
 	Store func(ctx context.Context) (*store.Info, error)
 
 	// Node returns the state of the server that the console is a part of, for the page about it.
 	// It may be nil.
 	Node func(ctx context.Context) *ServerState
+
+	// Stopping is closed when the server begins to shut down, so that streams end. By default they
+	// end only with their requests.
+	Stopping <-chan struct{}
 
 	AllowWrite bool // allows pins, undo and reviews
 	Secure     bool // the server speaks TLS, so cookies are sent over TLS only
@@ -100,7 +111,7 @@ func New(o *Options) (*Console, error) {
 	c.started = c.opts.Now()
 	c.pages = template.Must(template.New("").Funcs(c.functions()).ParseFS(files, "pages/*.html"))
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Root+"sign-in", c.askSignIn)
+	mux.HandleFunc("GET "+Root+"sign-in", c.signIn)
 	mux.HandleFunc("POST "+Root+"sign-in", c.signIn)
 	mux.HandleFunc("POST "+Root+"sign-out", c.signOut)
 	for _, name := range [...]string{"style.css", "keys.js", "icon.svg"} {
@@ -118,8 +129,8 @@ func New(o *Options) (*Console, error) {
 		c.fail(w, r, v, fmt.Errorf("the console has no page %s: %w", r.URL.Path, store.ErrNotFound))
 	})
 	door, err := auth.NewDoor(o.Verifier, &auth.DoorOptions{
-		Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins, Now: c.opts.Now,
-		Open:       []string{Root + "sign-in", Root + "sign-out", Root + "style.css", Root + "keys.js", Root + "icon.svg"},
+		Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins, Now: c.opts.Now, Limits: o.Limits, Limited: o.Limited,
+		Open:       []string{Root + "sign-out", Root + "style.css", Root + "keys.js", Root + "icon.svg"},
 		Credential: c.credential, Unknown: c.unknown,
 		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost}, MaxBody: 1 << 20,
 	})
@@ -191,10 +202,12 @@ type page struct {
 type frame struct {
 	Title, Section, Command string
 	Scope                   governance.Scope
-	Path                    string // of the page, with its query except format
-	Twin                    string // URL of the page's JSON form
-	Write                   bool
-	First                   bool // the page is the first of its list, if it has one
+	Others                  []governance.Scope // other scopes that the grant names
+	Path                    string             // of the page, with its query except format
+	Twin                    string             // URL of the page's JSON form
+	Write                   bool               // the person may change things
+	Review                  bool               // the person may decide about memories
+	First                   bool               // the page is the first of its list, if it has one
 	Actor                   governance.Actor
 	Version                 string
 	Data                    any
@@ -216,13 +229,29 @@ func (c *Console) enter(r *http.Request) (*visit, error) {
 	return v, nil
 }
 
-// scopeOf returns the scope of a page that does not name one: the only scope of the grant, or
-// Options.Scope.
+// scopeOf returns the scope of a page that does not name one: Options.Scope if the grant is for it,
+// or otherwise the first scope of the grant.
 func (c *Console) scopeOf(g *governance.Grant) governance.Scope {
-	if len(g.Scopes) == 1 && !strings.HasSuffix(string(g.Scopes[0]), "*") {
-		return governance.Scope(g.Scopes[0])
+	if named := scopesOf(g); len(named) > 0 && !covers(g, c.opts.Scope) {
+		return named[0]
 	}
 	return c.opts.Scope
+}
+
+// covers reports whether a grant is for a scope.
+func covers(g *governance.Grant, s governance.Scope) bool {
+	return slices.ContainsFunc(g.Scopes, func(p governance.ScopePattern) bool { return p.Matches(s) })
+}
+
+// scopesOf returns the scopes that a grant names. A pattern names none.
+func scopesOf(g *governance.Grant) []governance.Scope {
+	var named []governance.Scope
+	for _, p := range g.Scopes {
+		if !strings.HasSuffix(string(p), "*") {
+			named = append(named, governance.Scope(p))
+		}
+	}
+	return named
 }
 
 // show returns the handler of a page.
@@ -259,18 +288,26 @@ func (v *visit) frame(title, section, command string, data any) *frame {
 	query.Set("format", "json")
 	twin := *v.URL
 	twin.RawQuery = query.Encode()
-	if v.scope != v.console.opts.Scope && !strings.Contains(command, "--scope") {
+	if command != "" && v.scope != v.console.opts.Scope && !strings.Contains(command, "--scope") {
 		command += " --scope " + string(v.scope)
+	}
+	may := func(p governance.Permission) bool {
+		return v.console.opts.AllowWrite && v.grant.Check(v.scope, p, v.console.opts.Now()) == nil
 	}
 	return &frame{
 		Title: title, Section: section, Command: command, Scope: v.scope, Path: own.RequestURI(), Twin: twin.RequestURI(),
-		Write: v.console.opts.AllowWrite, First: v.FormValue("after") == "", Actor: v.grant.Actor, Version: v.console.opts.Version, Data: data,
+		Others: slices.DeleteFunc(scopesOf(v.grant), func(s governance.Scope) bool { return s == v.scope }),
+		Write:  may(governance.Write), Review: may(governance.Write) && may(governance.Review), First: v.FormValue("after") == "",
+		Actor: v.grant.Actor, Version: v.console.opts.Version, Data: data,
 	}
 }
 
 // fail shows an error as a page, or as JSON.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, v *visit, err error) {
 	problem := api.NewProblem(err)
+	if v != nil && problem.Status == http.StatusForbidden && !covers(v.grant, v.scope) {
+		problem.Hint = "add ?scope= to the address of the page, and a scope that your credential is for"
+	}
 	if problem.Status >= http.StatusInternalServerError {
 		c.opts.Logger.WarnContext(r.Context(), "a page failed", "path", r.URL.Path, "status", problem.Status)
 	}

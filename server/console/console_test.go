@@ -21,7 +21,9 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/server/console"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -241,11 +243,131 @@ func TestSigningIn(t *testing.T) {
 	}
 }
 
+// verifying is a [auth.Verifier] that is a function.
+type verifying func() error
+
+func (f verifying) Verify(context.Context, string) (*governance.Grant, error) { return nil, f() }
+
+// Whoever cannot sign in is told why, and may not guess for ever.
+func TestSigningInFails(t *testing.T) {
+	for _, tt := range []struct {
+		err    error
+		status int
+		says   string
+	}{
+		{auth.ErrUnbound, http.StatusUnauthorized, "was made by an earlier version"},
+		{fmt.Errorf("disk: %w", store.ErrBusy), http.StatusServiceUnavailable, "the credential could not be checked: try again"},
+	} {
+		s := newStage(t, func(o *console.Options) { o.Verifier = verifying(func() error { return tt.err }) })
+		status, _, body := s.ask("POST", console.Root+"sign-in", url.Values{"credential": {"open sesame"}})
+		if status != tt.status || !strings.Contains(body, tt.says) || strings.Contains(body, "not valid") {
+			t.Errorf("%v: status %d: %s", tt.err, status, body)
+		}
+	}
+	asked := 0
+	var limited []string
+	s := newStage(t, func(o *console.Options) {
+		o.Verifier = verifying(func() error { asked++; return api.ErrUnauthenticated })
+		o.Limited = func(limit string) { limited = append(limited, limit) }
+	})
+	for i := range 40 {
+		want := http.StatusUnauthorized
+		if i >= 30 {
+			want = http.StatusTooManyRequests
+		}
+		if status, _, _ := s.ask("GET", console.Root+"sign-in?key=wrong", nil); status != want {
+			t.Fatalf("guess %d: status %d, want %d", i+1, status, want)
+		}
+	}
+	if asked != 30 || len(limited) != 10 {
+		t.Errorf("%d guesses were checked, and %d counted as too many", asked, len(limited))
+	}
+}
+
+// A page that is a large job waits for its turn, as on the other surfaces.
+func TestLargePagesTakeTurns(t *testing.T) {
+	turns := &auth.Turns{Most: 1, Wait: time.Millisecond}
+	s := newStage(t, func(o *console.Options) { o.Turns = turns })
+	s.signIn()
+	large := []string{"session/" + s.session + "/window", "session/" + s.session + "/plan", "session/" + s.session + "/quality?ask=1", "cost"}
+	_, release, err := turns.Take(t.Context(), "dana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range large {
+		if status, _, _ := s.ask("GET", console.Root+p, nil); status != http.StatusTooManyRequests {
+			t.Errorf("%s beside another large job: status %d", p, status)
+		}
+	}
+	s.page("session/" + s.session + "/quality")
+	release()
+	for _, p := range large {
+		s.page(p)
+	}
+	if running, waiting := turns.Load(); running+waiting != 0 {
+		t.Errorf("%d jobs run and %d wait when all have ended", running, waiting)
+	}
+}
+
+// port returns the port of the console, which is in the name of its cookie.
+func (s *stage) port() string { return s.url[strings.LastIndex(s.url, ":")+1:] }
+
+// A console is signed in to beside another on the same host: browsers send cookies to all ports.
+func TestConsolesSideBySide(t *testing.T) {
+	one, other := newStage(t), newStage(t)
+	other.client.Jar = one.client.Jar
+	one.signIn()
+	other.signIn()
+	one.page("calls")
+}
+
+// Who has a credential for several scopes begins in one of them, and is led to the others.
+func TestSeveralScopes(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	g := s.grants["open sesame"]
+	g.Scopes = []governance.ScopePattern{"acme/web", "acme/mobile"}
+	s.wants("", "scope acme/web", `<a href="/console/?scope=acme%2Fmobile">acme/mobile</a>`)
+	s.wants("?scope=acme/mobile", "scope acme/mobile", `<a href="/console/?scope=acme%2Fweb">acme/web</a>`)
+	g.Scopes = append(g.Scopes, "local")
+	s.wants("", "scope local")
+	g.Scopes = []governance.ScopePattern{"acme/*"}
+	s.wants("calls?scope=acme/web", "scope acme/web")
+}
+
+// An error has no command that shows the same.
+func TestErrorsHaveNoCommand(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	if status, _, body := s.ask("GET", console.Root+"session/none?scope=acme/web", nil); status != http.StatusNotFound || strings.Contains(body, "On the command line") {
+		t.Errorf("status %d: %s", status, body)
+	}
+}
+
+// Who may not change anything is shown no forms for it, and who may not decide about memories no
+// forms for that.
+func TestFormsNeedPermissions(t *testing.T) {
+	s := newStage(t, func(o *console.Options) { o.AllowWrite = true })
+	s.signIn()
+	g := s.grants["open sesame"]
+	g.Permissions = []governance.Permission{governance.Read}
+	if body := s.page("block/" + s.block); !strings.Contains(body, "who can only look") || strings.Contains(body, "Pin</button>") {
+		t.Error("a person who may only read sees a form")
+	}
+	g.Permissions = append(g.Permissions, governance.Write)
+	if body := s.page("block/" + s.block); strings.Contains(body, "who can only look") || !strings.Contains(body, "Pin</button>") {
+		t.Error("a person who may write sees no form")
+	}
+	if status, _, _ := s.ask("POST", console.Root+"review/m1", url.Values{"decision": {"Approve"}, "reason": {"x"}}); status != http.StatusBadRequest {
+		t.Errorf("a decision that is none: status %d", status)
+	}
+}
+
 // Under TLS the cookie is for TLS and for this host alone.
 func TestSecureCookie(t *testing.T) {
 	s := newStage(t, func(o *console.Options) { o.Secure = true })
 	_, header, _ := s.ask("POST", console.Root+"sign-in", url.Values{"credential": {"open sesame"}})
-	if c := header.Get("Set-Cookie"); !strings.HasPrefix(c, "__Host-carrel-console=") || !strings.Contains(c, "Secure") || !strings.Contains(c, "Path=/;") {
+	if c := header.Get("Set-Cookie"); !strings.HasPrefix(c, "__Host-carrel-console-"+s.port()+"=") || !strings.Contains(c, "Secure") || !strings.Contains(c, "Path=/;") {
 		t.Errorf("cookie %q", c)
 	}
 }
@@ -419,11 +541,12 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A page hears of it when its session changes.
+// A page hears of it when its session changes, until the server begins to end.
 func TestLive(t *testing.T) {
-	s := newStage(t)
+	stopping := make(chan struct{})
+	s := newStage(t, func(o *console.Options) { o.Stopping = stopping })
 	s.signIn()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+console.Root+"session/"+s.session+"/live", nil)
 	if err != nil {
@@ -449,6 +572,10 @@ func TestLive(t *testing.T) {
 	}
 	if then := next(); !strings.HasPrefix(first, "data: ") || !strings.HasPrefix(then, "data: ") || first == then {
 		t.Errorf("events %q and %q", first, then)
+	}
+	close(stopping)
+	if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) > 0 {
+		t.Errorf("when the server ends: %q, %v", rest, err)
 	}
 }
 

@@ -5,8 +5,8 @@
 // script, and have a Content-Security-Policy that forbids inline script and other hosts. Content
 // of conversations is always shown as text.
 //
-// Each page has a permanent URL, a JSON form (the same URL with format=json), which is the result
-// of the engine's method, and shows the command for the same result.
+// Each page has a permanent URL, a JSON form (the same URL with format=json) with the same content,
+// and shows the command for the same result.
 //
 // # Access
 //

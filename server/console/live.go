@@ -54,6 +54,8 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-c.opts.Stopping:
+			return
 		case <-tick.C:
 		}
 	}

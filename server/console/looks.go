@@ -268,6 +268,11 @@ func showQuality(v *visit) (any, error) {
 	if v.FormValue("ask") == "" {
 		return p, nil
 	}
+	release, err := v.turn()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	p.Now, err = v.engine.RunProbes(v.Context(), v.scope, &carrel.RunProbesRequest{Session: id})
 	return p, err
 }
@@ -285,7 +290,7 @@ type healthPage struct {
 	Started time.Time    `json:"started"`
 	Up      string       `json:"up"`              // since Started, such as "1h30m0s"
 	Node    *ServerState `json:"node,omitempty"`  // nil for a server of the console alone
-	Store   *store.Info  `json:"store,omitempty"` // nil if the caller may not observe all scopes
+	Store   *store.Info  `json:"store,omitempty"` // nil if the caller may not observe
 	Calls   int          `json:"calls"`           // number of the scope's latest calls that were examined
 	Open    int          `json:"open"`            // of these, calls without an outcome
 	Unknown int          `json:"unknown"`         // calls whose outcome is unknown

@@ -223,6 +223,19 @@ func undoable(end []store.Entry) string {
 	return ""
 }
 
+// turn waits until the caller may begin a large job. The visit has the context of the job from then
+// on; release ends the job.
+func (v *visit) turn() (release func(), err error) {
+	if v.console.opts.Turns == nil {
+		return func() {}, nil
+	}
+	job, release, err := v.console.opts.Turns.Take(v.Context(), v.grant.Actor)
+	if err == nil {
+		v.Request = v.WithContext(job)
+	}
+	return release, err
+}
+
 // A planPage shows the plan of a compression, which is not carried out.
 type planPage struct {
 	Session transcript.SessionID   `json:"session"`
@@ -271,6 +284,11 @@ func showPlan(v *visit) (any, error) {
 	if err != nil {
 		return nil, &api.FieldError{Field: "target", Text: err.Error()}
 	}
+	release, err := v.turn()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	p.Plan, err = v.engine.Compress(v.Context(), v.scope, &carrel.CompressRequest{Session: p.Session, Target: target, DryRun: true})
 	if err != nil {
 		p.Problem = api.NewProblem(err)
@@ -309,7 +327,7 @@ func (p *blockPage) title() string { return "Block " + shortened(string(p.Why.Bl
 
 // A piece is a part of an original.
 type piece struct {
-	Unit int // place of the unit that begins here, from 1, or 0
+	At   int // offset of the piece if a unit begins here, or -1
 	Text string
 }
 
@@ -331,24 +349,34 @@ func longestLine(unit string) (longest string) {
 
 // cut cuts a text at the beginning of each unit that it finds in the text. It
 // returns the pieces, and the offset of each unit, or -1 for a unit that it did
-// not find.
+// not find. Of units with the same line each has its own occurrence, as long as there are any.
 func cut(text string, units []api.WhyUnit) ([]piece, []int) {
-	begin, taken := make([]int, len(units)), make(map[int]int)
+	begin, taken := make([]int, len(units)), make(map[int]bool)
+	places := make(map[string]int) // the last place of each line
 	for i := range units {
-		begin[i] = strings.Index(text, longestLine(units[i].Text))
-		if _, twice := taken[begin[i]]; !twice && begin[i] >= 0 {
-			taken[begin[i]] = i + 1
+		line := longestLine(units[i].Text)
+		last, known := places[line]
+		begin[i] = strings.Index(text, line)
+		if known && last >= 0 {
+			begin[i] = last
+			if next := strings.Index(text[last+len(line):], line); next >= 0 {
+				begin[i] += len(line) + next
+			}
+		}
+		places[line] = begin[i]
+		if begin[i] >= 0 {
+			taken[begin[i]] = true
 		}
 	}
 	var pieces []piece
-	last, unit := 0, 0
+	last, mark := 0, -1
 	for _, at := range slices.Sorted(maps.Keys(taken)) {
-		if at > last || unit > 0 {
-			pieces = append(pieces, piece{unit, text[last:at]})
+		if at > last || mark >= 0 {
+			pieces = append(pieces, piece{mark, text[last:at]})
 		}
-		last, unit = at, taken[at]
+		last, mark = at, at
 	}
-	return append(pieces, piece{unit, text[last:]}), begin
+	return append(pieces, piece{mark, text[last:]}), begin
 }
 
 // shownBytes is the most bytes of an original on a page.
@@ -446,12 +474,13 @@ func showReview(v *visit) (any, error) {
 type costPage struct {
 	*carrel.CostResult
 
-	Days   int           `json:"days"`
-	More   int           `json:"more,omitempty"` // sessions that are not on the page, which cost less
-	Ranges []int         `json:"-"`              // other numbers of days
-	Chart  *dayChart     `json:"-"`
-	Breaks int           `json:"-"` // calls that missed the cache
-	Extra  economy.Money `json:"-"` // cost of these calls in addition to that of reading the cache
+	Days    int           `json:"days"`
+	More    int           `json:"more,omitempty"`          // sessions that are not on the page, which cost less
+	NoUsage int           `json:"all_unmetered,omitempty"` // sessions that are not counted because no usage is recorded; Unmetered has the first
+	Ranges  []int         `json:"-"`                       // other numbers of days
+	Chart   *dayChart     `json:"-"`
+	Breaks  int           `json:"-"` // calls that missed the cache
+	Extra   economy.Money `json:"-"` // cost of these calls in addition to that of reading the cache
 }
 
 // A page of costs covers few days unless more are asked for, because all their calls are read.
@@ -466,6 +495,11 @@ func showCost(v *visit) (any, error) {
 	if n := v.number("days"); n > 0 {
 		p.Days = min(n, mostDays)
 	}
+	release, err := v.turn()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	now := v.console.opts.Now()
 	res, err := v.engine.Cost(v.Context(), v.scope, &carrel.CostRequest{Since: now.Add(-time.Duration(p.Days) * 24 * time.Hour)})
 	if err != nil {
@@ -479,9 +513,8 @@ func showCost(v *visit) (any, error) {
 	if n := len(res.Sessions); n > costSessions {
 		p.More, res.Sessions = n-costSessions, res.Sessions[:costSessions]
 	}
-	if n := len(res.Unmetered); n > costSessions {
-		res.Unmetered = res.Unmetered[:costSessions]
-	}
+	p.NoUsage = len(res.Unmetered)
+	res.Unmetered = res.Unmetered[:min(p.NoUsage, costSessions)]
 	return p, nil
 }
 
@@ -513,6 +546,9 @@ func undo(v *visit) (string, error) {
 }
 
 func decide(v *visit) (string, error) {
+	if d := v.PostFormValue("decision"); d != "approve" && d != "reject" {
+		return "", &api.FieldError{Field: "decision", Text: "is neither approve nor reject"}
+	}
 	_, err := v.engine.Decide(v.Context(), v.scope, &carrel.DecideRequest{
 		ID: v.PathValue("id"), Approve: v.PostFormValue("decision") == "approve", Reason: v.PostFormValue("reason"),
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/probe"
@@ -99,10 +100,12 @@ func shortened(id string) string {
 }
 
 // visible returns a text in which invisible characters, and characters that change the direction
-// of text, are replaced by their escapes.
+// of text, are replaced by their escapes: those that [assembly.Neutralize] forbids, and all
+// control, format and private-use characters.
 func visible(s any) string {
+	text, _ := assembly.Neutralize(fmt.Sprint(s))
 	var b strings.Builder
-	for _, r := range fmt.Sprint(s) {
+	for _, r := range text {
 		switch {
 		case r == '\n' || r == '\t' || r == ' ':
 			b.WriteRune(r)
@@ -196,7 +199,7 @@ type manifestPage struct {
 	Next     int                    `json:"next,omitempty"`
 	Funnel   []funnelStep           `json:"funnel"`
 	Used     int                    `json:"used"` // artifacts that are in
-	MostLeft string                 `json:"-"`    // why most artifacts are out, or empty
+	MostLeft string                 `json:"-"`    // why more than half of what was left out is out, or empty
 	Gauge    *gauge                 `json:"-"`
 }
 
@@ -224,11 +227,7 @@ func showManifest(v *visit) (any, error) {
 	m := sealed.Manifest()
 	p.Header = m.Header
 	p.Funnel, p.Used = funnelOf(m)
-	for i, most := 0, 0; i < len(p.Funnel); i++ {
-		if _, means, ok := strings.Cut(reasonWords(p.Funnel[i].Reason), ": "); ok && p.Funnel[i].Count > most {
-			most, p.MostLeft = p.Funnel[i].Count, means
-		}
-	}
+	p.MostLeft = mostLeft(p.Funnel)
 	p.Gauge = gaugeOf(&m.Header)
 	items, next := pageOf(m.Items, v.number("line"))
 	for _, i := range items {
@@ -239,4 +238,19 @@ func showManifest(v *visit) (any, error) {
 		p.Broken, err = api.NewProblem(err).Detail, nil // the page shows the error and the rest
 	}
 	return p, err
+}
+
+// mostLeft returns why more than half of what was left out was left out, or "".
+func mostLeft(steps []funnelStep) string {
+	all := 0
+	for i := range steps {
+		all += steps[i].Count
+	}
+	for i := range steps {
+		if 2*steps[i].Count > all {
+			_, means, _ := strings.Cut(reasonWords(steps[i].Reason), ": ")
+			return means
+		}
+	}
+	return ""
 }

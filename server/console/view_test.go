@@ -7,6 +7,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -52,6 +53,11 @@ func TestFiguresOfPages(t *testing.T) {
 	if got, want := visible("a\tb\n\x1b\u200b\u202e\ue000\ufffdö"), "a\tb\n[U+001B][U+200B][U+202E][U+E000][U+FFFD]ö"; got != want {
 		t.Errorf("visible: %q, want %q", got, want)
 	}
+	for _, r := range "\u034f\u115f\u180b\u2028\u3164\ufe01\uffa0\U000e0148" { // for these, too, the gate holds a memory
+		if got, want := visible("ok"+string(r)), fmt.Sprintf("ok[U+%04X]", r); got != want {
+			t.Errorf("visible: %q, want %q", got, want)
+		}
+	}
 	for _, tt := range []struct{ part, whole, want int }{{0, 10, 0}, {1, 3, 333}, {3, 3, 1000}, {0, 0, 0}, {1, 0, 1000}} {
 		if got := thousandth(tt.part, tt.whole); got != tt.want {
 			t.Errorf("thousandth(%d, %d) = %d, want %d", tt.part, tt.whole, got, tt.want)
@@ -79,5 +85,54 @@ func TestWarningsOfWindows(t *testing.T) {
 		if got := warningOf(&tt.r); (got == "") != (tt.says == "") || !strings.Contains(got, tt.says) {
 			t.Errorf("%d used, %d sent: %q, want %q", tt.r.Used, tt.r.Sent, got, tt.says)
 		}
+	}
+}
+
+// Each unit leads to a place of its own in the original, if its line occurs often enough, and to a
+// place that is marked in any case.
+func TestUnitsWithTheSameLine(t *testing.T) {
+	const text = "if a {\n\treturn err\n}\nif b {\n\treturn err\n}\n"
+	var units []api.WhyUnit
+	for _, u := range []string{"return err", "5: return err", "return err", "nowhere", "if b {"} {
+		units = append(units, api.WhyUnit{Text: u})
+	}
+	pieces, begin := cut(text, units)
+	if got, want := fmt.Sprint(begin), "[8 29 29 -1 21]"; got != want {
+		t.Errorf("the units begin at %s, want %s", got, want)
+	}
+	at, whole := "", ""
+	for _, p := range pieces {
+		at, whole = at+fmt.Sprint(" ", p.At), whole+p.Text
+	}
+	if at != " -1 8 21 29" || whole != text {
+		t.Errorf("pieces %+v", pieces)
+	}
+}
+
+// Most were left out for a reason only if it is that of more than half.
+func TestMostLeft(t *testing.T) {
+	for _, r := range manifest.Excluded() {
+		if got := mostLeft([]funnelStep{{r, 3, 0}}); got == "" {
+			t.Errorf("nothing explains %s", r)
+		}
+	}
+	if got := mostLeft([]funnelStep{{manifest.ReasonExpired, 1, 0}, {manifest.ReasonSourceGone, 5, 0}}); got != "it changed, and its source no longer has it" {
+		t.Errorf("5 of 6 were left out because %q", got)
+	}
+	if got := mostLeft([]funnelStep{{manifest.ReasonExpired, 2, 0}, {manifest.ReasonHeld, 2, 0}, {manifest.ReasonMinor, 1, 0}}); got != "" {
+		t.Errorf("most were left out because %q, which holds for 2 of 5", got)
+	}
+}
+
+// What was left out in a set has a line, too.
+func TestSetsHaveALine(t *testing.T) {
+	c, err := New(&Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &manifestPage{Manifest: &carrel.ManifestResult{}, Verify: &carrel.VerifyResult{}, Items: []itemLine{itemOf(&manifest.Set{Reason: manifest.ReasonCrowded, Count: 1200})}}
+	var b strings.Builder
+	if err := c.pages.ExecuteTemplate(&b, "manifest", &frame{Data: p}); err != nil || !strings.Contains(b.String(), "1,200 artifacts") || !strings.Contains(b.String(), "crowded") {
+		t.Errorf("%v: %s", err, b.String())
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/server/auth"
 )
 
 // Bounds of signed-in visits: their duration, their number and the length of a credential.
@@ -72,12 +74,17 @@ func (s *visits) end(key string) {
 	delete(s.all, key)
 }
 
-// cookie returns the cookie of the console with a value. With TLS its name has the prefix __Host-,
-// so that only this host can set it, and only over TLS.
+// cookie returns the cookie of the console with a value. Its name has the port, because a browser
+// sends a cookie to all ports of a host: two consoles would end one another's visits. With TLS the
+// name has the prefix __Host-, so that only this host can set it, and only over TLS.
 func (c *Console) cookie(value string, age time.Duration) *http.Cookie {
-	k := &http.Cookie{Name: "carrel-console", Value: value, Path: Root, HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(age / time.Second)}
+	name := "carrel-console"
+	if _, port, err := net.SplitHostPort(c.opts.Listen); err == nil {
+		name += "-" + port
+	}
+	k := &http.Cookie{Name: name, Value: value, Path: Root, HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(age / time.Second)}
 	if c.opts.Secure {
-		k.Name, k.Path, k.Secure = "__Host-carrel-console", "/", true
+		k.Name, k.Path, k.Secure = "__Host-"+name, "/", true
 	}
 	return k
 }
@@ -95,52 +102,49 @@ func (c *Console) remember(next http.Handler) http.Handler {
 	})
 }
 
-// credential returns the credential for the cookie of a request. It is [auth.DoorOptions].Credential.
+// credential returns the credential with which somebody signs in, or otherwise that for the cookie
+// of a request. It is [auth.DoorOptions].Credential, so the door bounds guesses.
 func (c *Console) credential(r *http.Request) (string, bool) {
+	if r.URL.Path == Root+"sign-in" {
+		text := offered(r)
+		return text, text != "" && len(text) <= mostSecret
+	}
 	key, _ := r.Context().Value(keyOf{}).(string)
 	return c.visits.credential(key, c.opts.Now())
 }
 
-// unknown redirects a person who is not signed in to the sign-in page. It is
+// offered returns the credential of a sign-in: that of the form, or the key in the URL, as the
+// command that starts a console prints it.
+func offered(r *http.Request) string {
+	if r.Method == http.MethodPost {
+		return strings.TrimSpace(r.PostFormValue("credential"))
+	}
+	return r.FormValue("key")
+}
+
+// unknown shows the sign-in page, or redirects to it a person who is not signed in. It is
 // [auth.DoorOptions].Unknown.
 func (c *Console) unknown(w http.ResponseWriter, r *http.Request, reason error) {
-	if r.Method != http.MethodGet || r.FormValue("format") == "json" {
-		c.writeJSON(w, http.StatusUnauthorized, "application/problem+json", api.NewProblem(reason))
-		return
-	}
-	http.Redirect(w, r, c.link(c.opts.Scope, "sign-in", "to", r.URL.RequestURI()), http.StatusSeeOther)
-}
-
-// askSignIn shows the sign-in page. A key in the URL, as the command that starts a console prints
-// it, signs in at once.
-func (c *Console) askSignIn(w http.ResponseWriter, r *http.Request) {
-	if key := r.FormValue("key"); key != "" {
-		c.enterWith(w, r, key)
-		return
-	}
-	c.write(w, http.StatusOK, "sign-in", &frame{Title: "Sign in", Path: r.FormValue("to"), Version: c.opts.Version})
-}
-
-func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
-	c.enterWith(w, r, strings.TrimSpace(r.PostFormValue("credential")))
-}
-
-// enterWith signs in with a credential.
-func (c *Console) enterWith(w http.ResponseWriter, r *http.Request, credential string) {
-	err := api.ErrUnauthenticated
-	if len(credential) <= mostSecret {
-		_, err = c.opts.Verifier.Verify(r.Context(), credential)
-	}
-	if err != nil {
-		if !errors.Is(err, api.ErrUnauthenticated) {
-			c.opts.Logger.WarnContext(r.Context(), "a credential could not be checked", "reason", err)
+	switch {
+	case r.URL.Path == Root+"sign-in":
+		status, f := http.StatusOK, &frame{Title: "Sign in", Path: r.FormValue("to"), Version: c.opts.Version}
+		if r.Method == http.MethodPost || offered(r) != "" {
+			status, f.Problem = http.StatusUnauthorized, api.NewProblem(reason)
+			if !errors.Is(reason, auth.ErrUnbound) { // which says what to do
+				f.Problem.Detail = "That credential is not valid, or not any more."
+			}
 		}
-		c.write(w, http.StatusUnauthorized, "sign-in", &frame{
-			Title: "Sign in", Path: r.FormValue("to"), Version: c.opts.Version, Problem: api.NewProblem(err),
-		})
-		return
+		c.write(w, status, "sign-in", f)
+	case r.Method != http.MethodGet || r.FormValue("format") == "json":
+		c.writeJSON(w, http.StatusUnauthorized, "application/problem+json", api.NewProblem(reason))
+	default:
+		http.Redirect(w, r, c.link(c.opts.Scope, "sign-in", "to", r.URL.RequestURI()), http.StatusSeeOther)
 	}
-	http.SetCookie(w, c.cookie(c.visits.begin(credential, c.opts.Now()), visitLife))
+}
+
+// signIn begins a visit with a credential that the door has found valid.
+func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, c.cookie(c.visits.begin(offered(r), c.opts.Now()), visitLife))
 	http.Redirect(w, r, c.back(r.FormValue("to")), http.StatusSeeOther)
 }
 

@@ -69,6 +69,11 @@ func showWindow(v *visit) (any, error) {
 		p.Large = info.Blocks
 		return p, nil
 	}
+	release, err := v.turn()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	out, err := v.engine.Export(v.Context(), v.scope, &carrel.ExportRequest{Session: id, To: "anthropic"})
 	if err != nil {
 		return nil, err

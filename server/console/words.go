@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
@@ -121,7 +122,7 @@ func fills(r *carrel.ContextResult) string {
 		}
 	}
 	if most.Tokens > 0 {
-		s += fmt.Sprintf(", most of it %s (%s)", most.Name, thousands(fmt.Sprint(most.Tokens)))
+		s += fmt.Sprintf("; the largest part is %s (%s)", most.Name, thousands(fmt.Sprint(most.Tokens)))
 	}
 	s += "."
 	if r.Sent > 0 {
@@ -168,9 +169,9 @@ func (p *diffPage) Dropped() string {
 			stubs++
 		}
 	}
-	what := "The last pass"
-	if p.A != "pass" || p.B != "now" {
-		what = "What was done between both moments"
+	what := "What was done between both moments"
+	if p.A == string(api.MomentPass) && p.B == string(api.MomentNow) && len(p.Ops) > 0 {
+		what = cmp.Or(map[string]string{"page": "The last pass", "page-by-hand": "The last paging by name", "discard": "The last discard"}[p.Ops[0].Kind], what)
 	}
 	s := fmt.Sprintf("%s dropped %s from %d of %s", what, plural(lost, "token", "tokens"), len(p.Left), plural(p.All, "block", "blocks"))
 	gone := len(p.Left) - stubs
@@ -211,7 +212,9 @@ func reasonWords(r manifest.Reason) string {
 		manifest.ReasonHeld: "it waits for a review", manifest.ReasonPolicy: "a policy forbids it here", manifest.ReasonSecret: "it seems to hold a secret",
 		manifest.ReasonSuperseded: "there is a later version", manifest.ReasonDuplicate: "the same content is in", manifest.ReasonCrowded: "others fit the query better at a first, quick look",
 		manifest.ReasonNotScored: "it passed the first look, and others were taken for the second", manifest.ReasonMinor: "at the second look it adds little",
-		manifest.ReasonOverBudget: "there was no room for it", manifest.ReasonTier: "the tier leaves it out",
+		manifest.ReasonOverBudget: "there was no room for it", manifest.ReasonTier: "the tier leaves it out", manifest.ReasonErased: "its text was erased",
+		manifest.ReasonSourceGone: "it changed, and its source no longer has it", manifest.ReasonSourceForbidden: "it changed, and its source may not be asked",
+		manifest.ReasonSourceUnavailable: "it may have changed, and its source does not answer",
 	}[r]
 	if means == "" {
 		return words

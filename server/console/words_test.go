@@ -76,15 +76,19 @@ func TestWordsAreExplained(t *testing.T) {
 func TestWhatAPassDropped(t *testing.T) {
 	line := blockLine{Before: 100, After: 20, To: pager.Lines}
 	gone := blockLine{Before: 50, To: pager.Gone}
+	since := func(op string) *carrel.SessionDelta {
+		return &carrel.SessionDelta{Ops: []api.DeltaOp{{Kind: op}, {Kind: "pin"}}}
+	}
 	for _, tt := range []struct {
 		page diffPage
 		want string
 	}{
-		{diffPage{A: "pass", B: "now", All: 9}, "Nothing left the window."},
-		{diffPage{A: "pass", B: "now", All: 9, Left: []blockLine{line}}, "The last pass dropped 80 tokens from 1 of 9 blocks: each has a stub in its place that recalls it."},
-		{diffPage{A: "pass", B: "now", All: 9, Left: []blockLine{gone}}, "The last pass dropped 50 tokens from 1 of 9 blocks: all are out of the window, and can be recalled."},
-		{diffPage{A: "pass", B: "now", All: 9, Left: []blockLine{line, gone, gone}, Came: []blockLine{{}}}, "The last pass dropped 180 tokens from 3 of 9 blocks: 1 has a stub in its place that recalls it, 2 are out of the window and can be recalled too. 1 block came back."},
-		{diffPage{A: "start", B: "now", All: 9, Left: []blockLine{line}}, "What was done between both moments dropped 80 tokens"},
+		{diffPage{SessionDelta: since("page"), A: "pass", B: "now", All: 9}, "Nothing left the window."},
+		{diffPage{SessionDelta: since("page"), A: "pass", B: "now", All: 9, Left: []blockLine{line}}, "The last pass dropped 80 tokens from 1 of 9 blocks: each has a stub in its place that recalls it."},
+		{diffPage{SessionDelta: since("discard"), A: "pass", B: "now", All: 9, Left: []blockLine{gone}}, "The last discard dropped 50 tokens from 1 of 9 blocks: all are out of the window, and can be recalled."},
+		{diffPage{SessionDelta: since("page"), A: "pass", B: "now", All: 9, Left: []blockLine{line, gone, gone}, Came: []blockLine{{}}}, "The last pass dropped 180 tokens from 3 of 9 blocks: 1 has a stub in its place that recalls it, 2 are out of the window and can be recalled too. 1 block came back."},
+		{diffPage{SessionDelta: since("page"), A: "start", B: "now", All: 9, Left: []blockLine{line}}, "What was done between both moments dropped 80 tokens"},
+		{diffPage{SessionDelta: since("undo"), A: "pass", B: "now", All: 9, Left: []blockLine{line}}, "What was done between both moments dropped 80 tokens"},
 	} {
 		if got := tt.page.Dropped(); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%q, want %q", got, tt.want)
@@ -94,7 +98,7 @@ func TestWhatAPassDropped(t *testing.T) {
 
 func TestWhatFillsAWindow(t *testing.T) {
 	r := &carrel.ContextResult{Capacity: 2000, Used: 100, Live: api.ContextShare{Tokens: 30}, Stubs: api.ContextShare{Tokens: 70}, Reserved: 900}
-	if got, want := fills(r), "Carrel holds 100 tokens, 5.0 % of the window of 2,000, most of it stubs (70)."; got != want {
+	if got, want := fills(r), "Carrel holds 100 tokens, 5.0 % of the window of 2,000; the largest part is stubs (70)."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Sent, r.Figures.Compress = 700, 1200

@@ -145,8 +145,11 @@ func (in *codexEvent) text() (string, error) {
 }
 
 // exitCode returns the exit code of a command from the end of the transcript. It reports false if
-// the command has not ended, or the end of the transcript does not have it.
+// the command has not ended, the end of the transcript does not have it, or there is no transcript.
 func exitCode(path, call string) (code int64, ended bool, err error) {
+	if path == "" {
+		return 0, false, nil
+	}
 	f, err := open(path)
 	if err != nil {
 		return 0, false, err

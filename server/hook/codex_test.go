@@ -104,6 +104,7 @@ func TestCodexEvents(t *testing.T) {
 		{"a long conversation does not keep Codex waiting", "Stop", object{"transcript_path": long}, "", nil, in},
 		{"a long conversation is imported where Codex does not wait", "UserPromptSubmit", object{"transcript_path": long}, "", all, in},
 		{"a small result needs nothing", "PostToolUse", object{"tool_name": "Bash", "tool_response": "ok"}, "", nil, in},
+		{"a large result without a transcript stays", "PostToolUse", object{"transcript_path": nil, "tool_name": "Bash", "tool_response": strings.Repeat("a line\n", 9000)}, "", nil, in},
 		{"an event that nobody knows needs nothing", "TeaTime", nil, "", nil, in},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -165,9 +165,9 @@ func (e *EventError) Unwrap() error { return e.Err }
 var ErrLate = errors.New("the hook had no answer in time")
 
 // Run answers one event, named as the client names it, such as "PostToolUse", and read from in. It
-// writes the answer to out only once it is complete, and nothing if it cannot be made. For an event
-// that d does not know it writes nothing and returns nil. It returns a panic as an error, and
-// [ErrLate] after Options.Limit or when ctx is done.
+// writes the answer to out only once it is complete, and nothing if it cannot be made. For a
+// well-formed event that d does not know it writes nothing and returns nil. It returns a panic as an
+// error, and [ErrLate] after Options.Limit or when ctx is done.
 func Run(ctx context.Context, d Dialect, event string, in io.Reader, out io.Writer, o *Options) error {
 	r := &run{d: d, event: event, o: o.complete()}
 	ctx, cancel := context.WithTimeout(ctx, r.o.Limit)

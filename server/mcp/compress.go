@@ -16,7 +16,7 @@ import (
 
 type compressArgs struct {
 	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
-	Target   int      `json:"target,omitempty" jsonschema:"tokens of the window after the compression; half of the model's window by default"`
+	Target   int      `json:"target,omitempty" jsonschema:"tokens of the window after the compression; the default is the target that status reports, or with the strategy opaque a twentieth of the conversation"`
 	Smallest bool     `json:"smallest,omitempty" jsonschema:"make the window as small as the strategy can, instead of a target"`
 	Strategy string   `json:"strategy,omitempty" jsonschema:"name of the strategy; the default is in the settings"`
 	Intent   []string `json:"intent,omitempty" jsonschema:"words about your next steps; text about them stays longest"`

@@ -79,9 +79,13 @@ func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messages
 	blocks := all.Messages[min(all.Earlier, len(all.Messages)):]
 	from := 0
 	if in.After != "" {
-		at := slices.IndexFunc(blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), in.After) })
+		is := func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), in.After) }
+		at := slices.IndexFunc(blocks, is)
 		if at < 0 {
 			return nil, fmt.Errorf("message %s: %w", in.After, store.ErrNotFound)
+		}
+		if slices.ContainsFunc(blocks[at+1:], is) {
+			return nil, fmt.Errorf("message %s: %w", in.After, carrel.ErrAmbiguous)
 		}
 		from = at + 1
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -104,6 +105,10 @@ func TestListsComeInParts(t *testing.T) {
 	}
 	if _, err := listMessages(all, &messagesArgs{After: "0-old"}); err == nil {
 		t.Error("a message of an earlier window is found")
+	}
+	all.Messages = append(all.Messages, carrel.BlockInfo{ID: "2-d", ShortID: "2-d"})
+	if _, err := listMessages(all, &messagesArgs{After: "2"}); !errors.Is(err, carrel.ErrAmbiguous) {
+		t.Errorf("after the beginning of two ids: %v, want ErrAmbiguous", err)
 	}
 	all.Earlier, all.Messages = 0, nil
 	r, err := listMessages(all, &messagesArgs{})

@@ -43,6 +43,11 @@ func (s *Server) addPrompt(
 		if err != nil {
 			return nil, s.broken(ctx, "prompts/get", err)
 		}
+		ctx, release, err := s.turn(ctx, c, []*ops.Operation{operation})
+		if err != nil {
+			return nil, s.broken(ctx, "prompts/get", err)
+		}
+		defer release()
 		for name, value := range req.Params.Arguments {
 			if !known[name] || len(value) > maxText {
 				return nil, s.broken(ctx, "prompts/get", fmt.Errorf("%w: argument %q is unknown or has more than %d bytes", carrel.ErrRequest, text.Clip(name, maxWord), maxText))
@@ -61,7 +66,9 @@ func (s *Server) addPrompt(
 
 // tidying is the text of the prompt compress. It names the messages in the order in which an
 // automatic discard takes them.
-const tidying = `The window that Carrel holds of session %[1]s has about %[2]d tokens. This is not what your client sends: your requests become smaller only once the session is exported and the copy resumed. Bring it near its target of %[3]d tokens, and not below its floor of %[4]d.
+const tidying = `The window that Carrel holds of session %[1]s has about %[2]d tokens. %[5]s
+
+Bring the window near its target of %[3]d tokens, and not below its floor of %[4]d.
 
 1. Call get_messages with session %[1]q, page by page, and read the previews.
 2. Choose single messages, not groups, in this order, and stop near the target:
@@ -88,7 +95,11 @@ func compressPrompt(ctx context.Context, c *call, args map[string]string) (strin
 		return fmt.Sprintf("The window that Carrel holds of session %s has about %d tokens, which is within its target of %d: nothing has to go. Go on with your task.",
 			id, res.Total, res.Target), nil
 	}
-	return fmt.Sprintf(tidying, id, res.Total, res.Target, res.Floor), nil
+	note, err := c.note(ctx, id, held)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(tidying, id, res.Total, res.Target, res.Floor, note), nil
 }
 
 func handoffPrompt(ctx context.Context, c *call, args map[string]string) (string, error) {

@@ -7,15 +7,19 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/handoff"
 	"github.com/carrel-dev/carrel/internal/test/stores"
+	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/server/mcp"
+	"github.com/carrel-dev/carrel/store"
 )
 
 func readResource(t *testing.T, c *sdk.ClientSession, uri string) *sdk.ResourceContents {
@@ -202,6 +206,19 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("the prompt does not say %q:\n%s", want, text)
 		}
 	}
+	for _, managed := range []bool{false, true} {
+		begun, err := d.engine.Begin(t.Context(), scope, &carrel.BeginRequest{Session: id, CallIntent: carrel.CallIntent{Dialect: "anthropic", Messages: 9, Bytes: 400, SentBytes: 90, Managed: managed}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.engine.End(t.Context(), scope, &carrel.EndRequest{Call: begun.Call, State: store.CallDone}); err != nil {
+			t.Fatal(err)
+		}
+		text := prompt(t, d.ClientSession, "compress", map[string]string{"session": string(id)})
+		if strings.Contains(text, "is not what your client sends") == managed || strings.Contains(text, "counts from the next epoch on") != managed {
+			t.Errorf("managed %t: the prompt says\n%s", managed, text)
+		}
+	}
 	text = prompt(t, d.ClientSession, "handoff", map[string]string{"for": "reviewer", "notes": "Mind the wire."})
 	_, packet, _ := strings.Cut(text, "\n\n")
 	p, err := handoff.Parse("packet.md", []byte(packet))
@@ -219,6 +236,25 @@ func TestPrompts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A prompt that is a large job waits for its turn, as a tool does.
+func TestLargePromptsTakeTurns(t *testing.T) {
+	e := newEngine(t, stores.New(t))
+	session := load(t, e, scope, "lamp.json", lampChat().bytes(t))
+	turns := &auth.Turns{Most: 1, Wait: time.Millisecond}
+	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: in(session), Turns: turns}), nil)
+	_, release, err := turns.Take(t.Context(), "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "handoff"})
+	if p, want := wireProblem(t, err), api.NewProblem(api.ErrTooMany); p.Type != want.Type {
+		t.Errorf("a packet beside another large job: %+v, want %s", p, want.Type)
+	}
+	prompt(t, c, "compress", nil)
+	release()
+	prompt(t, c, "handoff", nil)
 }
 
 func TestCompletion(t *testing.T) {

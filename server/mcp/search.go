@@ -10,6 +10,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/retrieval"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -63,12 +64,12 @@ func search() registrar {
 			if err != nil {
 				return nil, err
 			}
-			return searchReply(hits), nil
+			return searchReply(in, hits), nil
 		},
 	}
 }
 
-func searchReply(hits []carrel.Found) *reply[searchResult] {
+func searchReply(in *searchArgs, hits []carrel.Found) *reply[searchResult] {
 	out := &searchResult{Found: []found{}}
 	var lines []string
 	for i := range hits {
@@ -78,7 +79,22 @@ func searchReply(hits []carrel.Found) *reply[searchResult] {
 		lines = append(lines, fmt.Sprintf("%s  session %s  turn %d  %s  %s  %d tokens  %s", f.ID, f.Session, f.Turn, f.Kind, f.State, f.Tokens, h.Line()))
 	}
 	if len(lines) == 0 {
-		lines = []string{"no block has any of these words"}
+		lines = []string{nothingFound(in)}
 	}
 	return &reply[searchResult]{text: []string{strings.Join(lines, "\n")}, out: out}
+}
+
+// nothingFound says what was searched for without a result.
+func nothingFound(in *searchArgs) string {
+	if terms, _ := retrieval.ContentTermsAndStems(in.Query); len(terms) == 0 {
+		return "the query has no word to search for: give one with letters or digits"
+	}
+	blocks := "no block"
+	if in.Kind != "" {
+		blocks += " of kind " + in.Kind
+	}
+	if in.Session != "" {
+		blocks += " of this session"
+	}
+	return blocks + " has any of these words"
 }

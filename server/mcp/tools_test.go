@@ -352,9 +352,15 @@ func TestSearchFindsWhatIsOutOfTheWindow(t *testing.T) {
 			t.Errorf("line %d is %q", i+1, line)
 		}
 	}
-	r = done(t, d.ClientSession, "search", m{"query": "zebra", "session": "@last", "kind": "user"}, &s)
-	if len(s.Found) != 0 || r.text[0] != "no block has any of these words" {
-		t.Errorf("found %+v, %q", s.Found, r.text)
+	for want, args := range map[string]m{
+		"no block has any of these words":                              {"query": "zebra"},
+		"no block of kind user of this session has any of these words": {"query": "zebra", "session": "@last", "kind": "user"},
+		"the query has no word to search for":                          {"query": "--?"},
+	} {
+		r = done(t, d.ClientSession, "search", args, &s)
+		if len(s.Found) != 0 || !strings.HasPrefix(r.text[0], want) {
+			t.Errorf("%v: found %+v, %q, want %q", args, s.Found, r.text, want)
+		}
 	}
 }
 
