@@ -158,6 +158,21 @@ func TestMachineKnowsHowManyItemsItHolds(t *testing.T) {
 	})
 }
 
+// An "each" checks its operation for all items before it runs the first, so the kind of a value
+// may change between the check and the run.
+func TestEachDoesNotNestValues(t *testing.T) {
+	for _, tt := range []struct{ operation, want string }{
+		{"remember a list called n with each and n", "the items of 'n' would not be of one kind, or one would be a list"},
+		{"remember a list called n with n and n", "the items of 'n' would not be of one kind, or one would be a list"},
+		{"remember an order called n with f as n", "a field holds a number, a string or a date, and 'f' would be a record"},
+	} {
+		r := last(t, nil, "remember a number called n with 1", "gather the xs from 1 to 3", "each the xs "+tt.operation)
+		if r.Err == nil || r.Err.fault != faultRuntime || r.Message != tt.want {
+			t.Errorf("%s: %s: %s, want an error: %s", tt.operation, r.Status, r.Message, tt.want)
+		}
+	}
+}
+
 // last runs a program and returns its last result.
 func last(t *testing.T, opts *Options, lines ...string) Result {
 	t.Helper()
