@@ -391,6 +391,21 @@ func TestListsOfAMachineHaveAnEnd(t *testing.T) {
 	}
 }
 
+// The record that "compare" makes is the only one with a list as a field.
+func TestRecordsAreNotSortedByAList(t *testing.T) {
+	lines := []string{
+		"remember a list called xs with 1", "remember a list called ys with 2", "compare xs to ys",
+		"remember a list called cs with comparison and comparison",
+	}
+	r := last(t, nil, append(lines, "sort the cs by divergences")...)
+	if want := "records cannot be sorted by 'divergences', which is a list: sort them by another field"; r.Status != StatusSemanticError || r.Message != want {
+		t.Errorf("%s: %s, want an error: %s", r.Status, r.Message, want)
+	}
+	if r := last(t, nil, append(lines, "sort the cs by status")...); r.Status != StatusSuccess {
+		t.Errorf("by status: %s: %s", r.Status, r.Message)
+	}
+}
+
 // TestLiveValues pins what statements outside of handlers may do with names whose
 // values come from a pack: temp and readings have none yet, level was given one.
 func TestLiveValues(t *testing.T) {
