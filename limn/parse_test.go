@@ -192,6 +192,9 @@ func stripFields(v reflect.Value) {
 		node.Pos, node.Source, node.Amber = Pos{}, "", ""
 		strip(reflect.ValueOf(node.stmt))
 		return
+	case *number:
+		node.Pos, node.value = Pos{}, Value{} // the text says it all
+		return
 	case *packVerb:
 		return
 	}
