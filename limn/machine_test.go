@@ -480,3 +480,11 @@ func TestDefinitionsOfDefinitionsHaveAnEnd(t *testing.T) {
 		t.Errorf("more: %s: %s", r.Status, r.Message)
 	}
 }
+
+// "inherited remember a KIND called NAME from VALUE from AGENT" is no call, in a branch either.
+func TestABranchBeginsWithAnInheritedValue(t *testing.T) {
+	r := last(t, nil, "remember a number called n with 3", "choose if n is 3: inherited remember a number called m from n from agent-x", "require m is 3")
+	if r.Status != StatusSuccess {
+		t.Errorf("%s: %s", r.Status, r.Message)
+	}
+}
