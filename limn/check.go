@@ -43,8 +43,10 @@ func Check(p *Program, packs []*Pack, release *Release) []Finding {
 		if l.Err != nil {
 			found = append(found, Finding{l.Err.Pos, findingParse, l.Err.Text, l.Err.Hint})
 		}
-		if l.Amber != "" {
-			found = append(found, Finding{l.Pos, findingAmber, "this reads as: " + l.Amber, "a run asks whether that is meant; split it into two statements"})
+		for _, s := range append([]*Line{l}, l.Body()...) {
+			if s.Amber != "" {
+				found = append(found, Finding{s.Pos, findingAmber, "this reads as: " + s.Amber, "a run asks whether that is meant; split it into two statements"})
+			}
 		}
 	}
 	found = append(found, unknownNames(p, packs)...)

@@ -83,6 +83,11 @@ func TestCheck(t *testing.T) {
 			text: "remember a number called n with 3\nwhen n is above 1\n  remember a number called k with 3\n  show k\nshow k\nwhen n is above 2\n  show k",
 			want: []string{"5:6 unknown"},
 		},
+		{
+			name: "an amber in the body of a handler",
+			text: "remember a number called n with 3\nwhen n is above 1\n  choose if n is 1 or n is 2 and n is 3: show n",
+			want: []string{"3:3 amber"},
+		},
 		{name: "an amber and a contradiction", text: "remember a number called n with 1\nrequire today is 1 and today is 2 or today is 3\nrequire n is above 5\nforbid n is above 4", want: []string{
 			"2:1 amber", "4:1 contradiction",
 		}},
