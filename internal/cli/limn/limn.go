@@ -14,6 +14,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/limn"
 	"github.com/carrel-dev/carrel/limn/adapter"
 	"github.com/carrel-dev/carrel/transcript"
@@ -375,7 +376,7 @@ func (r *limnRun) firing(metadata map[string]any) {
 	values, _ := trigger["new_values"].(map[string]any)
 	var changes []string
 	for _, name := range names {
-		changes = append(changes, fmt.Sprintf("%s → %v", name, values[name]))
+		changes = append(changes, name+" → "+displayed(values[name]))
 	}
 	switch trigger["source"] {
 	case "initial":
@@ -385,6 +386,22 @@ func (r *limnRun) firing(metadata map[string]any) {
 	default:
 		r.prefix = "[" + strings.Join(changes, ", ") + "] "
 	}
+}
+
+// maxDisplayed is the most characters of a value in the prefix of a line.
+const maxDisplayed = 200
+
+// displayed returns a value of the metadata as the language displays it, on one line.
+func displayed(value any) string {
+	v, err := limn.FromJSON(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	s := v.String()
+	if _, ok := value.([]any); ok {
+		s = strings.ReplaceAll(s, "\n", "; ") // a list of records has a line for each
+	}
+	return text.Line(s, maxDisplayed)
 }
 
 // A limnRunResult is a run as JSON.
