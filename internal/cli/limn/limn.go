@@ -109,10 +109,10 @@ func newLimnRun(j *job.Job) *cobra.Command {
 statement, unless --quiet, and what the statement shows. A line that fails does not stop the lines
 after it: errors are results, and go to standard output.
 
-The exit code is 1 if there was an error; with --strict also if a requirement was not met or a
-prohibition was violated. A condition that mixes "and" with "or" is asked about on a terminal, and
-otherwise its statement is not executed; --test takes all of them as they are read, and prints
-how.
+The exit code is 1 if there was an error; with --strict also if a requirement was not met, a
+prohibition was violated, or a statement was not executed because nobody confirmed it. A condition
+that mixes "and" with "or" is asked about on a terminal, and otherwise its statement is not
+executed; --test takes all of them as they are read, and prints how.
 
 If there are handlers ("when") and nothing was refused, the program then listens to the sources of
 its packs until all of them are complete, a handler finishes, or you interrupt it. The first line
@@ -132,7 +132,7 @@ of JSON to standard error for each result, with the time it took.`,
 	}
 	takesPacks(cmd, &names)
 	f := cmd.Flags()
-	f.BoolVar(&r.strict, "strict", false, "a requirement that is not met, or a prohibition that is violated, is an error")
+	f.BoolVar(&r.strict, "strict", false, "a requirement that is not met, a prohibition that is violated, or a statement that nobody confirmed is an error")
 	f.BoolVar(&r.test, "test", false, `take conditions that mix "and" with "or" as they are read`)
 	return cmd
 }
