@@ -225,6 +225,8 @@ type (
 	number struct {
 		Pos  Pos
 		Text string // as it was written
+
+		value Value // of Text; or none, if Text has no value or was not parsed yet
 	}
 
 	// date is a literal date.

@@ -87,6 +87,7 @@ func (m *Machine) shadow(name string, v Value) (restore func(), err error) {
 		}
 		if !touched {
 			m.changed = slices.DeleteFunc(m.changed, func(s string) bool { return s == name })
+			m.edited = slices.DeleteFunc(m.edited, func(s string) bool { return s == name })
 		}
 	}
 	if err := m.bind(name, descriptorOf(before), v); err != nil {

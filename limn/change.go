@@ -42,13 +42,13 @@ func (m *Machine) change(c *change, f *frame) error {
 		return err
 	}
 	if c.Verb == verbAdd {
-		m.touch(c.List.Text)
+		m.edit(c.List.Text)
 		return m.add(l, v)
 	}
 	if err := m.spend(l.searchSteps(v)); err != nil {
 		return err
 	}
-	m.touch(c.List.Text)
+	m.edit(c.List.Text)
 	if !l.remove(v) {
 		return runtimeError(c.Value.pos(), "%s is not in '%s'", canonical(c.Value), c.List.Text)
 	}

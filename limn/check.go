@@ -43,8 +43,10 @@ func Check(p *Program, packs []*Pack, release *Release) []Finding {
 		if l.Err != nil {
 			found = append(found, Finding{l.Err.Pos, findingParse, l.Err.Text, l.Err.Hint})
 		}
-		if l.Amber != "" {
-			found = append(found, Finding{l.Pos, findingAmber, "this reads as: " + l.Amber, "a run asks whether that is meant; split it into two statements"})
+		for _, s := range append([]*Line{l}, l.Body()...) {
+			if s.Amber != "" {
+				found = append(found, Finding{s.Pos, findingAmber, "this reads as: " + s.Amber, "a run asks whether that is meant; split it into two statements"})
+			}
 		}
 	}
 	found = append(found, unknownNames(p, packs)...)
@@ -66,30 +68,48 @@ func unknownNames(p *Program, packs []*Pack) []Finding {
 	c := &nameCheck{
 		known: nameWalk{map[string]bool{"today": true}, map[string]int{}},
 		later: nameWalk{map[string]bool{"today": true}, map[string]int{}},
+		live:  map[string]bool{},
 	}
 	for _, pack := range packs {
 		for _, n := range pack.Declarations {
-			c.known.bound[n.Name], c.later.bound[n.Name] = true, true
+			c.known.bound[n.Name], c.later.bound[n.Name], c.live[n.Name] = true, true, true
 		}
 	}
 	for _, l := range p.Lines {
 		c.later.visit(l.stmt)
 	}
 	for _, l := range p.Lines {
+		c.meaning(l.stmt)
 		c.line(l)
 	}
 	return c.found
 }
 
 // A nameCheck checks the lines of a program in order and tracks which names are defined.
-// It treats the operations in branches and compositions as if all of them ran.
+// It treats the operations in branches and compositions as if all of them ran. The bodies of
+// handlers run after the last line: what they define is in later only.
 type nameCheck struct {
-	known nameWalk // names that are defined so far
-	later nameWalk // names that are defined at the end of the program
+	known nameWalk        // names that are defined so far
+	later nameWalk        // names that are defined at the end of the program
+	live  map[string]bool // names whose values come from outside
 	found []Finding
 
-	any    bool // the code being checked may run after the last line, so names in later count as defined
-	fields bool // a bare word may be a field of the current item
+	any     bool // the code being checked may run after the last line, so names in later count as defined
+	handler bool // the code being checked is the body of a handler
+	fields  bool // a bare word may be a field of the current item
+}
+
+// meaning adds a finding for each condition after "is not" that no earlier line defines. The
+// machine resolves these when it reaches the line, even inside a body.
+func (c *nameCheck) meaning(s stmt) {
+	walk(s, func(node any) bool {
+		if t, ok := node.(*test); ok && t.Op == opIs && t.Not {
+			if w, ok := t.Value.(*word); ok && c.known.defined[w.Text] == 0 {
+				c.found = append(c.found, Finding{w.Pos, findingUnknown, fmt.Sprintf("no condition '%s' is defined", w.Text), `write "is not equal to" for a value, or define the condition first`})
+			}
+		}
+		return true
+	})
 }
 
 func (c *nameCheck) line(l *Line) {
@@ -97,11 +117,13 @@ func (c *nameCheck) line(l *Line) {
 	case *when:
 		c.cond(s.Cond)
 		c.cond(s.Unless)
+		c.handler = true
 		c.atAnyTime(func() {
 			for _, inner := range s.Body {
 				c.line(inner)
 			}
 		})
+		c.handler = false
 	case *sequence:
 		c.sequence(s)
 	case *about:
@@ -122,9 +144,23 @@ func (c *nameCheck) sequence(s *sequence) {
 		return
 	}
 	for _, op := range s.Ops {
-		c.core(op.Core)
-		c.known.visit(op.Core)
+		c.operation(op)
+		if !c.handler {
+			c.known.visit(op.Core)
+		}
 	}
+}
+
+// operation checks the names that an operation uses. In one form the word after the second
+// "from" may be an agent, and the first one a value or a composition: see [Machine.coreOf].
+func (c *nameCheck) operation(op *operation) {
+	if r, ok := op.Core.(*remember); ok && op.Inherited && op.From == "" {
+		if from, ok := r.From.(*call); ok {
+			c.must(from.Name)
+			return
+		}
+	}
+	c.core(op.Core)
 }
 
 // must adds a finding if the name n is not defined at this point of the
@@ -183,6 +219,7 @@ func (c *nameCheck) core(core action) {
 		c.must(o.List)
 	case *call:
 		c.mustBeIn(c.known, o.Name) // the machine resolves calls when it reaches the line, even inside a body
+		c.name(o.Arg)
 	case *packCall:
 		c.packCall(o)
 	default:
@@ -209,7 +246,7 @@ func (c *nameCheck) each(e *each) {
 	c.must(e.List)
 	before := c.fields
 	c.fields = true
-	c.core(e.Op.Core)
+	c.operation(e.Op)
 	c.fields = before
 }
 
@@ -244,8 +281,37 @@ func (c *nameCheck) cond(cond condition) {
 		if !c.applies(o) {
 			c.name(o.Subject)
 		}
-		c.value(o.Value)
+		switch o.Op {
+		case opAbove, opBelow, opWithin:
+			c.name(o.Within)
+			c.compared(o)
+		case opIs, opEqual, opIncludes:
+			c.value(o.Value)
+		}
 	}
+}
+
+// compared checks the right side of a test that compares numbers or dates. While a live subject
+// has no value, the machine does not look at that side, so the names may get their values later.
+func (c *nameCheck) compared(t *test) {
+	if c.live[subjectName(t.Subject)] {
+		c.atAnyTime(func() { c.name(t.Value) })
+		return
+	}
+	c.name(t.Value)
+}
+
+// subjectName returns the name that the subject of a test takes its value from, or "".
+func subjectName(e expr) string {
+	switch o := e.(type) {
+	case *word:
+		return o.Text
+	case *field:
+		return o.Of.Text
+	case *extremum:
+		return o.List.Text
+	}
+	return ""
 }
 
 // applies reports whether a test applies a defined condition to its subject. If

@@ -63,6 +63,31 @@ func TestCheck(t *testing.T) {
 			text: "require ghost is large\ndefine large: is above 5\nrequire ghost is large\nwhen ghost is large\n  show \"x\"",
 			want: []string{"1:9 unknown"},
 		},
+		{
+			name: "places of conditions that take names only",
+			text: strings.Join([]string{
+				"remember a number called n with 3", "require n is not tiny", "require n is within tol of 5", "require n is above limit", "forbid n is not below floor",
+				"require n is within 1 of middle", "define tiny: is below 2", "require n is not tiny",
+				"remember how to f from x: require x is above later", "f from nowhere", "f from n", "f from 3",
+				"inherited remember a number called m from n from agent-x", "remember a number called later with 1",
+			}, "\n"),
+			want: []string{"2:18 unknown", "3:21 unknown", "4:20 unknown", "5:23 unknown", "6:26 unknown", "10:8 unknown"},
+		},
+		{
+			name: "a live subject may wait for its limit",
+			text: "when level is above limit\n  show \"over\"\nwhen level is below bottom\n  show \"under\"\nremember a number called limit with 3",
+			want: []string{"3:21 unknown"},
+		},
+		{
+			name: "what only the body of a handler gives a meaning to",
+			text: "remember a number called n with 3\nwhen n is above 1\n  remember a number called k with 3\n  show k\nshow k\nwhen n is above 2\n  show k",
+			want: []string{"5:6 unknown"},
+		},
+		{
+			name: "an amber in the body of a handler",
+			text: "remember a number called n with 3\nwhen n is above 1\n  choose if n is 1 or n is 2 and n is 3: show n",
+			want: []string{"3:3 amber"},
+		},
 		{name: "an amber and a contradiction", text: "remember a number called n with 1\nrequire today is 1 and today is 2 or today is 3\nrequire n is above 5\nforbid n is above 4", want: []string{
 			"2:1 amber", "4:1 contradiction",
 		}},

@@ -23,7 +23,7 @@ func (m *Machine) checkFirst(s *sequence, f *frame) error {
 	if s == nil {
 		return nil
 	}
-	return at(s.Ops[0].Pos, m.check(s.Ops[0].Core, f))
+	return at(s.Ops[0].Pos, m.check(m.coreOf(s.Ops[0]), f))
 }
 
 // choose runs the first branch whose condition is true.

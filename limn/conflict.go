@@ -29,10 +29,10 @@ const (
 	constantPredicate contradictionKind = "constant-predicate"      // the predicate is always true or never true
 )
 
-// The most comparisons of pairs of rules.
+// The bounds of the comparisons of pairs of rules.
 const (
-	maxComparisons = 20_000 // in a program
-	maxNeighbors   = 64     // of one rule with earlier rules that have a term in common with it
+	maxCompared  = 1_000_000 // literals that are compared in a program
+	maxNeighbors = 64        // earlier rules that have a term in common with one rule
 )
 
 // contradictions returns the contradictions among the top-level rules (require, forbid and
@@ -44,20 +44,19 @@ const (
 // sound: if it reports that a condition is never true, no values make the condition true.
 // It assumes that a bare word is a text unless the program defines a name of that spelling,
 // and that all rules apply at the same time. The check is not complete: it skips conditions
-// that expand to more than 64 alternatives, and compares a rule with at most [maxNeighbors]
-// earlier rules per term.
+// that expand to more than 64 alternatives, compares a rule with at most [maxNeighbors]
+// earlier rules per term, and ends after [maxCompared] literals.
 func contradictions(p *Program) []contradiction {
 	rules := rulesOf(p)
 	var found []contradiction
-	compared := 0
+	c := comparer{left: maxCompared}
 	for i, later := range rules.all {
 		found = append(found, later.flaws...)
-		if compared > maxComparisons {
+		if c.left <= 0 {
 			continue
 		}
 		for _, earlier := range rules.related(i) {
-			found = append(found, compareRules(earlier, later)...)
-			compared++
+			found = append(found, c.rules(earlier, later)...)
 		}
 	}
 	found = append(found, rules.constants...)
@@ -129,9 +128,29 @@ func (p *provision) found(kind contradictionKind, format string, args ...any) []
 	return []contradiction{{Kind: kind, Lines: []*Line{p.line}, Text: fmt.Sprintf(format, args...)}}
 }
 
-// compareRules returns the contradiction between two rules, if there is one. It returns
-// nothing if one of the rules has a contradiction by itself.
-func compareRules(earlier, later *provision) []contradiction {
+// A comparer compares rules.
+type comparer struct {
+	left int // number of literals that it may still compare
+}
+
+// exclude reports whether it is certain that f and g are never both true. When no literals are
+// left to compare, nothing is certain.
+func (c *comparer) exclude(f, g formula) bool {
+	for _, a := range f {
+		for _, b := range g {
+			c.left -= len(a) + len(b)
+			if c.left < 0 || !slices.Concat(a, b).contradictory() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// rules returns the contradiction between two rules, if there is one. It returns nothing if
+// one of the rules has a contradiction by itself.
+func (c *comparer) rules(earlier, later *provision) []contradiction {
+	c.left--
 	if !earlier.known || !later.known || len(earlier.flaws)+len(later.flaws) > 0 {
 		return nil
 	}
@@ -143,20 +162,20 @@ func compareRules(earlier, later *provision) []contradiction {
 	switch {
 	case earlier.verb == "permit" && later.verb == "permit":
 	case later.verb == "permit":
-		if earlier.verb == "forbid" && exclude(later.applies, earlier.passes) {
+		if earlier.verb == "forbid" && c.exclude(later.applies, earlier.passes) {
 			return say(deadPermit, "all that line %d permits, line %d forbids", b, a)
 		}
 	case earlier.verb == "permit":
-		if later.verb == "forbid" && exclude(earlier.applies, later.passes) {
+		if later.verb == "forbid" && c.exclude(earlier.applies, later.passes) {
 			return say(deadPermit, "all that line %d permits, line %d forbids", a, b)
 		}
-	case exclude(earlier.passes, later.passes):
+	case c.exclude(earlier.passes, later.passes):
 		return say(conflictOf(earlier, later), "line %d and line %d can never both be kept", a, b)
 	case earlier.verb == "forbid" && later.verb == "forbid":
-		if exclude(later.bites, earlier.passes) {
+		if c.exclude(later.bites, earlier.passes) {
 			return say(redundantForbid, "all that line %d forbids, line %d forbids as well", b, a)
 		}
-		if exclude(earlier.bites, later.passes) {
+		if c.exclude(earlier.bites, later.passes) {
 			return say(redundantForbid, "all that line %d forbids, line %d forbids as well", a, b)
 		}
 	}

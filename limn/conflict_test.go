@@ -228,6 +228,23 @@ func TestContradictionsGivesUp(t *testing.T) {
 	}
 }
 
+// Rules of many alternatives are compared up to the bound only. Those before them are found.
+func TestComparisonsAreBounded(t *testing.T) {
+	b := strings.Builder{}
+	b.WriteString("require x is 1\nrequire x is 2\n")
+	for i := range 30 {
+		var parts []string
+		for k := range maxClauses {
+			parts = append(parts, fmt.Sprintf("z is %d", i*maxClauses+k))
+		}
+		fmt.Fprintf(&b, "require %s\n", strings.Join(parts, " or "))
+	}
+	const most = 1 + maxCompared/(2*maxClauses*maxClauses) // a pair of rules has two literals for each pair of clauses
+	if got := contradictions(Parse("", b.String(), nil)); len(got) == 0 || len(got) > most || got[0].last() != 2 {
+		t.Errorf("%d pairs are found to exclude one another, want at most %d, the first of them on lines 1 and 2", len(got), most)
+	}
+}
+
 // A run warns of contradictions among requirements and prohibitions, before
 // anything else, and of nothing else.
 func TestRunWarns(t *testing.T) {

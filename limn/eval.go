@@ -11,7 +11,7 @@ import (
 func (m *Machine) eval(e expr, f *frame) (Value, error) {
 	switch e := e.(type) {
 	case *number:
-		v, err := parseNumber(e.Text)
+		v, err := e.parsed()
 		return v, at(e.Pos, err)
 	case *date:
 		v, err := dateOf(e.Text)
@@ -33,6 +33,14 @@ func (m *Machine) eval(e expr, f *frame) (Value, error) {
 		return m.evalBinary(e, f)
 	}
 	return Value{}, errNothing
+}
+
+// parsed returns the value of a literal number.
+func (e *number) parsed() (Value, error) {
+	if e.value.v != nil {
+		return e.value, nil
+	}
+	return parseNumber(e.Text)
 }
 
 // evalNow is like eval, but fails if the expression has no value yet.

@@ -3,6 +3,7 @@ package limn
 import (
 	"errors"
 	"maps"
+	"slices"
 )
 
 // fire executes the body of handler i, and then the handlers that fire because the
@@ -25,12 +26,12 @@ func (l *listener) fire(i int, c cause, chain []int) {
 			break
 		}
 	}
-	touched := l.m.changed
-	l.m.changed = nil
+	touched, edited := l.m.changed, l.m.edited
+	l.m.changed, l.m.edited = nil, nil
 	if before.symbols != len(l.m.symbols) || !maps.Equal(before.predicates, l.m.predicates) {
 		l.watch()
 	}
-	l.spread(cause{"cascade", before.changed(l.m, touched)}, chain)
+	l.spread(cause{"cascade", before.changed(l.m, touched, edited)}, chain)
 }
 
 func merge(parts ...map[string]any) map[string]any {
@@ -71,7 +72,7 @@ type snapshot struct {
 	predicates map[string]*define
 }
 
-// snapshot copies the values of all watched names.
+// snapshot keeps the values of all watched names. It does not copy lists.
 func (l *listener) snapshot() snapshot {
 	s := snapshot{len(l.m.symbols), make(map[string]Value, len(l.names)), maps.Clone(l.m.predicates)}
 	for _, name := range l.names {
@@ -82,15 +83,14 @@ func (l *listener) snapshot() snapshot {
 	return s
 }
 
-// changed returns those of the given names whose value differs from the snapshot. A list
-// that was changed in place counts as changed, and so does a name that the snapshot lacks.
-func (s snapshot) changed(m *Machine, names []string) []string {
+// changed returns those of the given names whose value differs from the snapshot. A name that
+// the snapshot lacks counts as changed, and so does a list that was edited in place, whose
+// former items the snapshot does not have.
+func (s snapshot) changed(m *Machine, names, edited []string) []string {
 	var changed []string
 	for _, name := range names {
-		before := s.values[name]
 		now, _ := m.value(name)
-		l, ok := now.v.(*list)
-		if ok && before.v == l || !before.Equal(now) {
+		if slices.Contains(edited, name) || !s.values[name].Equal(now) {
 			changed = append(changed, name)
 		}
 	}

@@ -19,7 +19,7 @@ func Format(text string, opts *Options) (string, error) {
 	statements := place(p)
 	var b strings.Builder
 	var last int // last line of the most recent handler
-	for n, line := range Lines(text) {
+	for n, line := range Lines(withoutMark(text)) {
 		s, ok := statements[n]
 		if ok {
 			b.WriteString(s.text)

@@ -22,6 +22,7 @@ func TestFormat(t *testing.T) {
 		{"a blank line in a handler stays", "when x is 1\n    show x\n  \n    show y\n", "when x is 1\n  show x\n\n  show y\n"},
 		{"handlers follow one another", "when x is 1\n show x\nwhen x is 2\n show x\nshow y", "when x is 1\n  show x\nwhen x is 2\n  show x\nshow y\n"},
 		{"other line ends", "show x\r\n-- a\rshow y\vshow z\u2028", "show x\n-- a\nshow y\nshow z\n"},
+		{"a byte order mark", "\ufeff-- one\nshow x\n", "-- one\nshow x\n"},
 		{"quotes that are needed", `show "Big" and SHOW "y z"`, "show \"Big\" and show \"y z\"\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,4 +127,14 @@ func FuzzFormat(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkFormat(t, text) })
+}
+
+// Some editors put a byte order mark before a text.
+func TestAByteOrderMarkIsNoStatement(t *testing.T) {
+	if r := last(t, nil, "\ufeffremember a number called n with 3", "require n is 3"); r.Status != StatusSuccess {
+		t.Errorf("%s: %s", r.Status, r.Message)
+	}
+	if !OpensBlock("\ufeffwhen n is 3") {
+		t.Error("a handler behind a byte order mark begins no block")
+	}
 }

@@ -124,7 +124,7 @@ func reaching(subject string, c constant, distance *big.Rat, denied bool) formul
 func (r *reading) constant(e expr) (constant, bool) {
 	switch e := e.(type) {
 	case *number:
-		if v, err := parseNumber(e.Text); err == nil {
+		if v, err := e.parsed(); err == nil {
 			return constantOf(v)
 		}
 	case *date:

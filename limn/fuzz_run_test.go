@@ -24,6 +24,9 @@ func FuzzRun(f *testing.F) {
 			f.Add(string(a.Files[0].Data))
 		}
 	}
+	f.Add("remember a number called n with 1\ngather the xs from 1 to 4\neach the xs remember a list called n with each and n\nsum the n")
+	f.Add("remember a number called n with 1\ngather the xs from 1 to 3\neach the xs remember an order called n with f as n\nshow n")
+	f.Add("remember a list called xs with 1\nremember a list called ys with 2\ncompare xs to ys\nremember a list called cs with comparison and comparison\nsort the cs by divergences")
 	pack, err := BuiltinPack("session")
 	if err != nil {
 		f.Fatal(err)
@@ -47,6 +50,11 @@ func FuzzRun(f *testing.F) {
 		}
 		if held != m.items {
 			t.Errorf("the lists hold %d items, the machine counts %d", held, m.items)
+		}
+		for name, s := range m.symbols {
+			if deep(s.value) {
+				t.Errorf("'%s' has a list or a record within another: %v", name, s.value)
+			}
 		}
 	})
 }
@@ -73,4 +81,20 @@ func checkResult(t *testing.T, r Result) {
 		}
 	case StatusAmber, StatusListening, StatusShutdown:
 	}
+}
+
+// deep reports whether a value nests deeper than the language allows: a list of records of
+// scalars. It allows the record of a "compare", which has a list as a field.
+func deep(v Value) bool {
+	for _, item := range v.items() {
+		if item.kindOf() == kindList || deep(item) {
+			return true
+		}
+	}
+	for _, e := range v.entries() {
+		if !e.Value.scalar() && (e.Name != "divergences" || e.Value.kindOf() != kindList || e.Value.category() == kindRecord || deep(e.Value)) {
+			return true
+		}
+	}
+	return false
 }

@@ -18,7 +18,7 @@ func (g *gather) stretch() (stretch, error) {
 			ends[i] = 1
 			continue
 		}
-		v, err := parseNumber(number.Text)
+		v, err := number.parsed()
 		if err != nil {
 			return stretch{}, at(number.Pos, err)
 		}

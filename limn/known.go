@@ -36,6 +36,7 @@ func (m *Machine) Names() []Meaning {
 // OpensBlock reports whether a line begins a handler, so that the indented
 // lines after it are its body.
 func OpensBlock(line string) bool {
+	line = withoutMark(line)
 	p := &parser{lexer: newLexer(nil), text: line, rest: line}
 	if !p.advance() {
 		return false

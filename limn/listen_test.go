@@ -385,3 +385,21 @@ func FuzzListen(f *testing.F) {
 		}
 	})
 }
+
+// A list that a body edits and then replaces has changed, even if the two are equal.
+func TestAListIsEditedAndThenReplaced(t *testing.T) {
+	for _, then := range []string{"", "filter the xs where each is above 0", "remember a list called xs from xs", "transform the xs by each"} {
+		results := listen(t, strings.Join([]string{
+			"remember a number called n with 5", "remember a list called xs with 1 and 2",
+			"when xs includes 3", "  show \"seen\"",
+			"when n is above 0", "  add 3 to xs", "  " + then,
+		}, "\n"))
+		var output []string
+		for _, r := range results {
+			output = append(output, r.Output...)
+		}
+		if !slices.Equal(output, []string{"seen"}) {
+			t.Errorf("after %q the handlers show %q, want that 3 is seen", then, output)
+		}
+	}
+}

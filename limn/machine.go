@@ -73,6 +73,7 @@ type Machine struct {
 	depth     int      // nesting depth of compositions and predicates
 	iterating []string // names of the lists that are being iterated over
 	changed   []string // names that a running handler has bound or changed
+	edited    []string // those of changed whose list was changed in place
 }
 
 // NewMachine returns a machine that knows only the live names of its packs

@@ -158,6 +158,21 @@ func TestMachineKnowsHowManyItemsItHolds(t *testing.T) {
 	})
 }
 
+// An "each" checks its operation for all items before it runs the first, so the kind of a value
+// may change between the check and the run.
+func TestEachDoesNotNestValues(t *testing.T) {
+	for _, tt := range []struct{ operation, want string }{
+		{"remember a list called n with each and n", "the items of 'n' would not be of one kind, or one would be a list"},
+		{"remember a list called n with n and n", "the items of 'n' would not be of one kind, or one would be a list"},
+		{"remember an order called n with f as n", "a field holds a number, a string or a date, and 'f' would be a record"},
+	} {
+		r := last(t, nil, "remember a number called n with 1", "gather the xs from 1 to 3", "each the xs "+tt.operation)
+		if r.Err == nil || r.Err.fault != faultRuntime || r.Message != tt.want {
+			t.Errorf("%s: %s: %s, want an error: %s", tt.operation, r.Status, r.Message, tt.want)
+		}
+	}
+}
+
 // last runs a program and returns its last result.
 func last(t *testing.T, opts *Options, lines ...string) Result {
 	t.Helper()
@@ -376,6 +391,21 @@ func TestListsOfAMachineHaveAnEnd(t *testing.T) {
 	}
 }
 
+// The record that "compare" makes is the only one with a list as a field.
+func TestRecordsAreNotSortedByAList(t *testing.T) {
+	lines := []string{
+		"remember a list called xs with 1", "remember a list called ys with 2", "compare xs to ys",
+		"remember a list called cs with comparison and comparison",
+	}
+	r := last(t, nil, append(lines, "sort the cs by divergences")...)
+	if want := "records cannot be sorted by 'divergences', which is a list: sort them by another field"; r.Status != StatusSemanticError || r.Message != want {
+		t.Errorf("%s: %s, want an error: %s", r.Status, r.Message, want)
+	}
+	if r := last(t, nil, append(lines, "sort the cs by status")...); r.Status != StatusSuccess {
+		t.Errorf("by status: %s: %s", r.Status, r.Message)
+	}
+}
+
 // TestLiveValues pins what statements outside of handlers may do with names whose
 // values come from a pack: temp and readings have none yet, level was given one.
 func TestLiveValues(t *testing.T) {
@@ -448,5 +478,13 @@ func TestDefinitionsOfDefinitionsHaveAnEnd(t *testing.T) {
 	lines = append(lines, "define p100: is p99", "define p101: is p100")
 	if r := last(t, nil, lines...); r.Status != StatusSemanticError {
 		t.Errorf("more: %s: %s", r.Status, r.Message)
+	}
+}
+
+// "inherited remember a KIND called NAME from VALUE from AGENT" is no call, in a branch either.
+func TestABranchBeginsWithAnInheritedValue(t *testing.T) {
+	r := last(t, nil, "remember a number called n with 3", "choose if n is 3: inherited remember a number called m from n from agent-x", "require m is 3")
+	if r.Status != StatusSuccess {
+		t.Errorf("%s: %s", r.Status, r.Message)
 	}
 }

@@ -81,3 +81,22 @@ func TestNumbersHaveAnEnd(t *testing.T) {
 		}
 	}
 }
+
+// A long number is parsed once, and not at each use.
+func TestNumbersOfAProgramAreParsedOnce(t *testing.T) {
+	digits := strings.Repeat("9", maxDigits-1)
+	p := Parse("", "require n is below "+digits, nil)
+	var found *number
+	walk(p.Lines[0].stmt, func(node any) bool {
+		if n, ok := node.(*number); ok {
+			found = n
+		}
+		return true
+	})
+	if found == nil || found.value.String() != digits {
+		t.Fatal("the number of the program has no value")
+	}
+	if r := last(t, nil, "remember a number called n with "+strings.Repeat("9", maxDigits+1)); r.Message != errTooLarge.Error() {
+		t.Errorf("a number that is too long: %s: %s", r.Status, r.Message)
+	}
+}

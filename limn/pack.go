@@ -41,8 +41,9 @@ const (
 )
 
 // PackNames returns the live names that a type of pack updates. Those of a
-// file-watcher are the text of a created or modified file, its path, and the
-// event: created, modified or deleted.
+// file-watcher are the text of the last file that was created or modified, which
+// is empty if it could not be read; the name of the last changed file, without
+// its folder; and the event: created, modified or deleted.
 func PackNames(t PackType) []PackName {
 	switch t {
 	case PackTimer:

@@ -276,3 +276,24 @@ func sentence(v *packVerb) string {
 	}
 	return strings.Join(words, " ")
 }
+
+// A statement has so many steps, whatever it reads: a long source takes more of them.
+func TestReadingALongTextTakesSteps(t *testing.T) {
+	pack, err := BuiltinPack("session")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := &Options{Packs: []*Pack{pack}}
+	for _, verb := range []string{"measure each from paper within 9999", "cite each from paper"} {
+		m := NewMachine(opts)
+		m.symbols["paper"] = &symbol{value: String(strings.Repeat("12 patients, 34 weeks ", 10_000)), descriptor: "source"}
+		for r := range m.Run(Parse("", "remember a list called xs with 12 and 34\neach the xs "+verb, opts)) {
+			if r.Status != StatusSuccess {
+				t.Fatalf("%s: %s: %s", verb, r.Status, r.Message)
+			}
+		}
+		if spent := m.limit - m.steps; spent < 2*220_000/256 {
+			t.Errorf("%s: %d steps are taken for 2 readings of 220 kB", verb, spent)
+		}
+	}
+}

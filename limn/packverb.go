@@ -133,7 +133,7 @@ func (x packRun) values(params ...string) ([]Value, error) {
 		if values[i], err = x.value(p); err != nil {
 			return nil, err
 		}
-		if err := x.m.spend(1 + values[i].extent()); err != nil {
+		if err := x.m.spend(values[i].effort()); err != nil {
 			return nil, err
 		}
 	}

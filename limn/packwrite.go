@@ -114,7 +114,7 @@ func (x packRun) appendToList() error {
 	if v.kindOf() == kindList {
 		return runtimeError(target.Pos, "a list cannot be an item of '%s'", target.Text)
 	}
-	x.m.touch(target.Text)
+	x.m.edit(target.Text)
 	return x.m.add(l, v)
 }
 

@@ -19,6 +19,7 @@ func Parse(name, text string, opts *Options) *Program {
 	if opts == nil {
 		opts = &Options{}
 	}
+	text = withoutMark(text)
 	p := &parser{lexer: newLexer(opts.Packs), text: text, rest: text}
 	prog := &Program{Name: name, Lines: make([]*Line, 0, 1+strings.Count(text, "\n"))}
 	for p.advance() {

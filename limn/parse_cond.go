@@ -147,7 +147,7 @@ func (p *parser) tolerance(t *test) {
 	}
 	next := p.next()
 	if next.kind == lexNumber {
-		t.Within = &number{Pos: p.place(next.pos), Text: next.text}
+		t.Within = p.numberOf(next)
 	} else {
 		t.Within = &word{Pos: p.place(next.pos), Text: next.text}
 	}

@@ -60,7 +60,7 @@ func (p *parser) simple() expr {
 	switch t.kind {
 	case lexNumber:
 		p.at++
-		return &number{Pos: pos, Text: t.text}
+		return p.numberOf(t)
 	case lexDate:
 		p.at++
 		return &date{Pos: pos, Text: t.text}
@@ -101,7 +101,15 @@ func (p *parser) numeral(form string) *number {
 		return nil
 	}
 	p.at++
-	return &number{Pos: p.place(t.pos), Text: t.text}
+	return p.numberOf(t)
+}
+
+// numberOf returns a literal number. It is parsed here and not where it is used, because a use may
+// repeat, and the time to parse grows faster than the length.
+func (p *parser) numberOf(t lexeme) *number {
+	n := &number{Pos: p.place(t.pos), Text: t.text}
+	n.value, _ = parseNumber(t.text) // the error is that of the statement that uses it
+	return n
 }
 
 // newName consumes a name that the statement defines. It fails if the next lexeme is a noun

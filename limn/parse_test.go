@@ -192,6 +192,9 @@ func stripFields(v reflect.Value) {
 		node.Pos, node.Source, node.Amber = Pos{}, "", ""
 		strip(reflect.ValueOf(node.stmt))
 		return
+	case *number:
+		node.Pos, node.value = Pos{}, Value{} // the text says it all
+		return
 	case *packVerb:
 		return
 	}
@@ -390,4 +393,21 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10_000, "ns/stmt")
+}
+
+// A noun of a pack is reserved while the pack is loaded.
+func TestNounsAreNotBound(t *testing.T) {
+	pack, err := BuiltinPack("session")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := &Options{Packs: []*Pack{pack}}
+	for _, line := range []string{"assign claim to 5", "gather the source from 1 to 3", "remember a value called claim with 5"} {
+		if r := last(t, opts, line); r.Status != StatusParseError || !strings.Contains(r.Message, "is a noun of a pack") {
+			t.Errorf("%s: %s: %s, want an error", line, r.Status, r.Message)
+		}
+		if r := last(t, nil, line); r.Status != StatusSuccess {
+			t.Errorf("%s without the pack: %s: %s", line, r.Status, r.Message)
+		}
+	}
 }

@@ -203,7 +203,7 @@ func (p *parser) listName(verb string) Name {
 func (p *parser) gather() *gather {
 	const form = "write gather the NAME from NUMBER to NUMBER"
 	p.article()
-	g := &gather{Name: p.name("a list")}
+	g := &gather{Name: p.newName("a list")}
 	p.expect(kwFrom, form)
 	g.From = p.numeral(form)
 	p.expect(kwTo, form)
@@ -288,7 +288,7 @@ func (p *parser) weakens() *weakens {
 // assign reads a name and its value.
 func (p *parser) assign() *assign {
 	p.article()
-	a := &assign{Name: p.name("a value")}
+	a := &assign{Name: p.newName("a value")}
 	p.expect(kwTo, "write assign NAME to VALUE")
 	a.Value = p.value()
 	return a

@@ -153,7 +153,7 @@ func (m *Machine) remembered(r *remember, f *frame) (Value, error) {
 	case r.From != nil:
 		return m.sourced(r.From, f)
 	case r.List:
-		return m.listOf(r.Values, f)
+		return m.listOf(r, f)
 	}
 	return m.eval(r.Values[0], f)
 }
@@ -168,20 +168,27 @@ func (m *Machine) recordOf(r *remember, f *frame) (Value, error) {
 		if v.v == nil {
 			return Value{}, runtimeError(a.Value.pos(), "there is no value yet for '%s'", a.Field.Text)
 		}
+		if !v.scalar() { // the check cannot know: in an "each", an earlier item may have changed the value
+			return Value{}, runtimeError(a.Value.pos(), "a field holds a number, a string or a date, and '%s' would be a %s", a.Field.Text, v.kindOf())
+		}
 		rec.entries[i] = entry{a.Field.Text, v}
 	}
 	return Value{rec}, nil
 }
 
-func (m *Machine) listOf(values []expr, f *frame) (Value, error) {
-	items := make([]Value, len(values))
-	for i, e := range values {
+func (m *Machine) listOf(r *remember, f *frame) (Value, error) {
+	items := make([]Value, len(r.Values))
+	for i, e := range r.Values {
 		var err error
 		if items[i], err = m.eval(e, f); err != nil {
 			return Value{}, err
 		}
 	}
-	return Value{newList(items)}, nil
+	v, err := listOf(items...)
+	if err != nil { // the check cannot know: in an "each", an earlier item may have changed a value
+		return Value{}, runtimeError(r.Name.Pos, "the items of '%s' would not be of one kind, or one would be a list", r.Name.Text)
+	}
+	return v, nil
 }
 
 // sourced evaluates the source after "from".

@@ -114,18 +114,6 @@ func never(f formula) bool {
 	return !slices.ContainsFunc(f, func(c clause) bool { return !c.contradictory() })
 }
 
-// exclude reports whether it is certain that f and g are never both true.
-func exclude(f, g formula) bool {
-	for _, c := range f {
-		for _, d := range g {
-			if !slices.Concat(c, d).contradictory() {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // contradictory reports whether it is certain that c is false for all values. It returns
 // false if c orders a term against both numbers and dates: the machine refuses such a
 // condition with an error instead of evaluating it to false.

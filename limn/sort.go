@@ -21,6 +21,11 @@ func (s *sort) check(m *Machine, _ *frame) error {
 	if it.missing(s.Field, true) {
 		return it.withoutField(s.List.Pos, s.Field)
 	}
+	for item := range l.all() {
+		if v, _ := item.field(s.Field); !v.scalar() { // the record of a "compare" has a list
+			return semanticError(s.List.Pos, "records cannot be sorted by '%s', which is a %s: sort them by another field", s.Field, v.kindOf())
+		}
+	}
 	return nil
 }
 

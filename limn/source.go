@@ -1,5 +1,7 @@
 package limn
 
+import "strings"
+
 // A source is a line of text before it is cut into lexemes.
 type source struct {
 	text   string
@@ -9,6 +11,9 @@ type source struct {
 	tab    int  // offset of the first tab in the indentation, or -1
 	skip   bool // the line is blank or a comment
 }
+
+// withoutMark returns a program without the byte order mark that some editors put before a text.
+func withoutMark(text string) string { return strings.TrimPrefix(text, "\ufeff") }
 
 // newSource measures the indentation of a line.
 func newSource(line string, start int) source {

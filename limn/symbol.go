@@ -65,6 +65,14 @@ func (m *Machine) touch(name string) {
 	}
 }
 
+// edit records that the list of a name changes in place, as touch does, and that it does.
+func (m *Machine) edit(name string) {
+	m.touch(name)
+	if m.firing && !slices.Contains(m.edited, name) {
+		m.edited = append(m.edited, name)
+	}
+}
+
 // spend subtracts n from the steps that the statement may still take. It fails
 // if fewer are left.
 func (m *Machine) spend(n int) error {

@@ -36,7 +36,7 @@ type Options struct {
 	Ticker func(interval time.Duration) (ticks <-chan time.Time, stop func())
 
 	// MaxBytes is the largest size of a line or a file. The default is 1 MiB. A source with a
-	// longer line fails; of a larger file only the changes are reported, and not the text.
+	// longer line fails; a larger file is reported with an empty text.
 	MaxBytes int
 }
 

@@ -115,6 +115,12 @@ func TestLines(t *testing.T) {
 		{"no input", nil, nil},
 		{"what is no UTF-8 is replaced", strings.NewReader("a\xffb"), []string{"line a\uFFFDb"}},
 		{"a line that is too long", strings.NewReader("short\n" + strings.Repeat("x", 100)), []string{"line short", "line failed"}},
+		{
+			"lines that are as long as allowed",
+			strings.NewReader(strings.Repeat("x", 50) + "\n" + strings.Repeat("y", 50) + "\r\n" + strings.Repeat("z", 50)),
+			[]string{"line " + strings.Repeat("x", 50), "line " + strings.Repeat("y", 50), "line " + strings.Repeat("z", 50)},
+		},
+		{"a line that is a byte too long", strings.NewReader("short\n" + strings.Repeat("x", 51) + "\nshort"), []string{"line short", "line failed"}},
 		{"an input that fails", io.MultiReader(strings.NewReader("one\n"), iotest.ErrReader(errors.New("cut"))), []string{"line one", "line failed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -82,11 +82,11 @@ func kindOf(e fsnotify.Event) string {
 	return ""
 }
 
-// report emits three values: the content of a file, if it can be read, then its name, and
-// then the kind of the change.
+// report emits three values: the content of a file, which is empty if it cannot be read, then
+// its name, and then the kind of the change. For a deleted file it emits no content.
 func (w *watch) report(path, kind string, emit func(limn.LiveValue) bool) bool {
 	if kind != "deleted" {
-		if content, ok := w.read(path); ok && !emit(limn.LiveValue{Name: "file-content", Value: limn.String(content)}) {
+		if content := w.read(path); !emit(limn.LiveValue{Name: "file-content", Value: limn.String(content)}) {
 			return false
 		}
 	}
@@ -94,21 +94,21 @@ func (w *watch) report(path, kind string, emit func(limn.LiveValue) bool) bool {
 		emit(limn.LiveValue{Name: "change-type", Value: limn.String(kind)})
 }
 
-// read returns the text of a file. It returns false if the file is gone, is too
-// large or is not a regular file.
-func (w *watch) read(path string) (string, bool) {
+// read returns the text of a file. It returns an empty text if the file is gone, is too large or
+// is not a regular file.
+func (w *watch) read(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return "", false
+		return ""
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", false
+		return ""
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, int64(w.limit)+1))
 	if err != nil || len(data) > w.limit {
-		return "", false
+		return ""
 	}
-	return strings.ToValidUTF8(string(data), "\uFFFD"), true
+	return strings.ToValidUTF8(string(data), "\uFFFD")
 }

@@ -20,19 +20,9 @@ func TestReadOfAFile(t *testing.T) {
 		}
 	}
 	w := &watch{limit: 5}
-	for _, tt := range []struct {
-		name, want string
-		ok         bool
-	}{
-		{"full", "12345", true},
-		{"empty", "", true},
-		{"broken", "a\uFFFDb", true},
-		{"large", "", false},
-		{"none", "", false},
-		{".", "", false},
-	} {
-		if got, ok := w.read(filepath.Join(dir, tt.name)); got != tt.want || ok != tt.ok {
-			t.Errorf("%s: %q, %t, want %q, %t", tt.name, got, ok, tt.want, tt.ok)
+	for name, want := range map[string]string{"full": "12345", "empty": "", "broken": "a\uFFFDb", "large": "", "none": "", ".": ""} {
+		if got := w.read(filepath.Join(dir, name)); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }
@@ -45,6 +35,28 @@ func TestKindsOfChanges(t *testing.T) {
 		if got := kindOf(fsnotify.Event{Op: op}); got != want {
 			t.Errorf("%v is %q, want %q", op, got, want)
 		}
+	}
+}
+
+// The text of a file that cannot be read is not that of the file before it.
+func TestAFileTooLargeHasNoText(t *testing.T) {
+	dir := t.TempDir()
+	w := &watch{limit: 5}
+	var content limn.Value
+	for _, text := range []string{"small", "larger"} {
+		path := filepath.Join(dir, text)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.report(path, "created", func(u limn.LiveValue) bool {
+			if u.Name == "file-content" {
+				content = u.Value
+			}
+			return true
+		})
+	}
+	if got := content.String(); got != "" {
+		t.Errorf("after a file that is too large, file-content is %q, want none", got)
 	}
 }
 

@@ -49,8 +49,11 @@ func openLines(p *limn.Pack, o *Options) source {
 // readLines emits the lines of a reader as text.
 func readLines(r io.Reader, limit int, emit func(limn.LiveValue) bool) error {
 	s := bufio.NewScanner(r)
-	s.Buffer(nil, limit)
+	s.Buffer(nil, limit+len("\r\n")+1) // room for the line end, which is no part of the line
 	for s.Scan() {
+		if len(s.Bytes()) > limit {
+			return fmt.Errorf("reading lines: %w", bufio.ErrTooLong)
+		}
 		text := strings.ToValidUTF8(s.Text(), "\uFFFD")
 		if !emit(limn.LiveValue{Name: "line", Value: limn.String(text)}) {
 			return nil

@@ -14,8 +14,8 @@
 //	]}
 //
 // A case may also have "packs": names of built-in packs, and packs in the form of their files;
-// "confirm": true, which confirms ambers; "strict": true, which makes failed rules count for
-// the exit code; and "today", by default 2026-01-01. Line is 0 for a result without a line, and
+// "confirm": true, which confirms ambers; "strict": true, which makes failed rules and
+// unconfirmed ambers count for the exit code; and "today", by default 2026-01-01. Line is 0 for a result without a line, and
 // "output" may be missing if nothing is shown. Warnings about contradictions are no results,
 // and the texts of messages are not compared.
 //

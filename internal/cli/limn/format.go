@@ -2,6 +2,7 @@ package limn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -92,6 +93,9 @@ func lineDiff(name, before, after string) string {
 	}
 	for _, line := range limn.Lines(after) {
 		now = append(now, line)
+	}
+	if slices.Equal(old, now) {
+		return fmt.Sprintf("--- %s\n+++ %s\nonly the line ends differ\n", name, name)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", name, name)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -332,8 +333,11 @@ type intentShare struct {
 }
 
 func newIntentShare(f intent.Hits) intentShare {
-	return intentShare{100 * f.Precision(), 100 * f.Recall()}
+	return intentShare{percent(f.Precision()), percent(f.Recall())}
 }
+
+// percent returns a share as a percentage with at most 9 decimals, so that 29 of 100 is exactly 29.
+func percent(share float64) float64 { return math.Round(share*1e11) / 1e9 }
 
 // An intentMiss is an [intent.Miss] with the prompt.
 type intentMiss struct {
@@ -360,8 +364,8 @@ func scoreIntents(j *job.Job, file string, least float64) error {
 	}
 	r := intent.Score(cases)
 	value := intentScore{
-		OK: 100*r.Lowest() >= least, File: file, Cases: r.Cases, Lowest: 100 * r.Lowest(),
-		Verb: 100 * r.VerbShare(), Exact: 100 * r.ExactShare(), Overlap: 100 * r.OverlapShare(),
+		OK: percent(r.Lowest()) >= least, File: file, Cases: r.Cases, Lowest: percent(r.Lowest()),
+		Verb: percent(r.VerbShare()), Exact: percent(r.ExactShare()), Overlap: percent(r.OverlapShare()),
 		Slots: newIntentShare(r.Slots), Gaps: newIntentShare(r.Gaps), Flags: newIntentShare(r.Flags), Secondary: newIntentShare(r.Secondary),
 		Misses: []intentMiss{},
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/limn"
 	"github.com/carrel-dev/carrel/limn/adapter"
 	"github.com/carrel-dev/carrel/transcript"
@@ -108,10 +109,10 @@ func newLimnRun(j *job.Job) *cobra.Command {
 statement, unless --quiet, and what the statement shows. A line that fails does not stop the lines
 after it: errors are results, and go to standard output.
 
-The exit code is 1 if there was an error; with --strict also if a requirement was not met or a
-prohibition was violated. A condition that mixes "and" with "or" is asked about on a terminal, and
-otherwise its statement is not executed; --test takes all of them as they are read, and prints
-how.
+The exit code is 1 if there was an error; with --strict also if a requirement was not met, a
+prohibition was violated, or a statement was not executed because nobody confirmed it. A condition
+that mixes "and" with "or" is asked about on a terminal, and otherwise its statement is not
+executed; --test takes all of them as they are read, and prints how.
 
 If there are handlers ("when") and nothing was refused, the program then listens to the sources of
 its packs until all of them are complete, a handler finishes, or you interrupt it. The first line
@@ -131,7 +132,7 @@ of JSON to standard error for each result, with the time it took.`,
 	}
 	takesPacks(cmd, &names)
 	f := cmd.Flags()
-	f.BoolVar(&r.strict, "strict", false, "a requirement that is not met, or a prohibition that is violated, is an error")
+	f.BoolVar(&r.strict, "strict", false, "a requirement that is not met, a prohibition that is violated, or a statement that nobody confirmed is an error")
 	f.BoolVar(&r.test, "test", false, `take conditions that mix "and" with "or" as they are read`)
 	return cmd
 }
@@ -375,7 +376,7 @@ func (r *limnRun) firing(metadata map[string]any) {
 	values, _ := trigger["new_values"].(map[string]any)
 	var changes []string
 	for _, name := range names {
-		changes = append(changes, fmt.Sprintf("%s → %v", name, values[name]))
+		changes = append(changes, name+" → "+displayed(values[name]))
 	}
 	switch trigger["source"] {
 	case "initial":
@@ -385,6 +386,22 @@ func (r *limnRun) firing(metadata map[string]any) {
 	default:
 		r.prefix = "[" + strings.Join(changes, ", ") + "] "
 	}
+}
+
+// maxDisplayed is the most characters of a value in the prefix of a line.
+const maxDisplayed = 200
+
+// displayed returns a value of the metadata as the language displays it, on one line.
+func displayed(value any) string {
+	v, err := limn.FromJSON(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	s := v.String()
+	if _, ok := value.([]any); ok {
+		s = strings.ReplaceAll(s, "\n", "; ") // a list of records has a line for each
+	}
+	return text.Line(s, maxDisplayed)
 }
 
 // A limnRunResult is a run as JSON.

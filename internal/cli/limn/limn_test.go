@@ -34,3 +34,11 @@ func TestLabelsDoNotTouch(t *testing.T) {
 		t.Errorf("labels (-want +got)\n%s", diff)
 	}
 }
+
+func TestSharesOfAHundredAreWholePercentages(t *testing.T) {
+	for n := range 101 {
+		if got := percent(float64(n) / 100); got != float64(n) {
+			t.Errorf("%d of 100 is %v percent", n, got)
+		}
+	}
+}

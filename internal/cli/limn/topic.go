@@ -27,13 +27,16 @@ Looking. Keep copies what meets a condition, filter leaves only that.
     each the books show pages
     show highest pages of books
 
-Conditions: is, is not, above, below, equal to, within 5 of, includes; joined by
-"and" or by "or". One that mixes them is asked about first (--test says yes).
+Conditions: is 5, is above 5, is below 5, is equal to 5, is within 2 of 5,
+includes 5. "Not" stands before above, below, equal to and includes, or before a
+defined condition: is not above 5, is not huge. They are joined by "and" or by
+"or". One that mixes the two is asked about first (--test says yes).
 
     choose if limit is above 30: show "large" otherwise show "small"
 
 Rules. Require and forbid fail, which run --strict turns into exit code 1;
-permit and expect only report. Any of them may have an exception and a reason.
+permit and expect only report. Any of them may have a reason, and all but
+"require each" an exception.
 
     require open includes "west" because "it was asked for"
     forbid limit is above 30 unless open includes "north"
@@ -61,5 +64,6 @@ claims against sources that were remembered: cite "120 patients" from paper.
 --pack research adds check and validate. A pack can also be a JSON file; one such
 as {"name": "in", "type": "stdin"} makes a program listen to its input.
 
-A word of the vocabulary is no name: quote it, as in "filter". "limn check" finds
-errors without a run, and statements that an older reader does not know.`
+A word of the vocabulary is no name: choose another word for a name. Where it is
+a text, quote it, as in "filter". "limn check" finds errors without a run, and
+statements that an older reader does not know.`
