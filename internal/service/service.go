@@ -119,7 +119,7 @@ func New(o *Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux, turns := http.NewServeMux(), &auth.Turns{Most: o.LargeJobs}
+	mux, turns := http.NewServeMux(), &auth.Turns{Most: o.LargeJobs, Wait: o.Limits.Queue}
 	requests, _ := o.Store.(store.Requests) // nil if no other process can have the store open
 	mux.Handle("/", rest.New(&rest.Options{
 		Requests: requests,
