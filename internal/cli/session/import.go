@@ -98,11 +98,19 @@ func (in *importer) do(ctx context.Context, args []string) error {
 			defer func() { err = errors.Join(err, w.Close()) }()
 		}
 		rep := in.run(ctx, files)
-		if err := ctx.Err(); err != nil {
-			return err
+		stopped := ctx.Err()
+		if stopped != nil {
+			done := len(rep.Files) + rep.Skipped
+			if done == 0 {
+				return stopped
+			}
+			in.j.Note("stopped after %d of %s", done, out.Count(len(files), "file"))
 		}
 		if err := in.j.Result("import", rep, rep.print); err != nil {
 			return err
+		}
+		if stopped != nil {
+			return stopped
 		}
 		if in.watches {
 			return in.follow(ctx, w)
