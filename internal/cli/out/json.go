@@ -39,6 +39,7 @@ func (o *Out) print(d document, text func(p *Page)) error {
 	if o.JSON == "" {
 		p := o.newPage()
 		text(p)
+		o.endProgress()
 		_, err := Unguarded(o.terminal.Stdout).Write(p.buf.Bytes())
 		return err
 	}
