@@ -316,6 +316,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"intent x --keywords --compat", exitUsage, ": use only one"},
 		{"intent x --compat --diff FILE", exitUsage, ": use only one"},
 		{"intent x --keywords", exitDone, ""},
+		{"intent x --keywords --json=keywords", exitDone, ""},
+		{"intent x --keywords --json=words", exitUsage, `--json: no field "words"; there are keywords`},
 		{"intent x --compat", exitDone, ""},
 		{"intent x -f FILE", exitUsage, "the command line has a prompt, too: give only one"},
 		{"intent", exitUsage, "intent: name a prompt, a file with -f, or -"},

@@ -146,6 +146,14 @@ func (o *Out) choose(d document, values map[string]json.RawMessage) ([]string, e
 func fieldsOf(v reflect.Value, list string) []string {
 	v = reflect.Indirect(v)
 	t := v.Type()
+	if list == "" && t.Kind() == reflect.Map {
+		var names []string
+		for _, key := range v.MapKeys() {
+			names = append(names, key.String())
+		}
+		slices.Sort(names)
+		return names
+	}
 	if list != "" && t.Kind() == reflect.Map {
 		t = v.MapIndex(reflect.ValueOf(list)).Elem().Type().Elem()
 	} else if list != "" {
