@@ -240,6 +240,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"sessions --jq error", exitUsage, "--jq: "},
 		{"sessions --json=tokens", exitDone, ""},
 		{"sessions --json=weight", exitUsage, `--json: no field "weight"; there are `},
+		{"sessions --timeout -5s", exitUsage, "--timeout: -5s is below 0"},
+		{"sessions --timeout 0", exitDone, ""},
 		{"brief SESSION -f FILE", exitUsage, "a stored session is named, too"},
 		{"brief -1 -f FILE", exitUsage, "a stored session is named, too"},
 		{"brief -f FILE", exitDone, ""},
