@@ -290,7 +290,7 @@ func (in *importer) run(ctx context.Context, files []job.File) *importReport {
 	rep.sum()
 	for i := range rep.Files {
 		f := &rep.Files[i]
-		if f.Error != nil && (len(files) > 1 || in.watches) {
+		if f.Error != nil && (len(rep.Files) > 1 || in.watches || ctx.Err() != nil) {
 			in.j.PrintProblem(f.Error)
 		}
 		if f.ImportResult != nil {
@@ -398,7 +398,8 @@ func (r *importReport) print(p *out.Page) {
 	p.Fields([]any{"skipped", r.Skipped}, []any{"failed", r.Failed})
 }
 
-// err returns an error if a file failed.
+// err returns an error if a file failed. If that file is the only one in the report, its error is
+// not printed yet.
 func (r *importReport) err() error {
 	switch {
 	case r.Failed == 0:
