@@ -96,3 +96,25 @@ func TestSourcesBecomeOneLine(t *testing.T) {
 		}
 	}
 }
+
+// The file of a source is in the folder that -C names, wherever -C stands. It is read only if the
+// command line is valid.
+func TestSourcesAreBelowDirectory(t *testing.T) {
+	env, stdout, stderr := clitest.Env(t)
+	run := runner(t, env, stdout, stderr)
+	clitest.WriteFile(t, env, "doc.txt", "of the current folder")
+	clitest.WriteFile(t, env, "proj/doc.txt", "of the project")
+	run(0, "contract", "init", "one")
+	run(0, "contract", "add", "one", "--source", "first=@doc.txt", "--claim", "second=@doc.txt", "-C", "proj")
+	got := run(0, "contract", "show", "one")
+	for _, want := range []string{"remember a source called first with \"of the project\"\n", "\"of the project\""} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got:\n%s\nwant %q in it", got, want)
+		}
+	}
+	if strings.Contains(got, "of the current folder") {
+		t.Errorf("a file of the current folder was read:\n%s", got)
+	}
+	run(exitInput, "contract", "add", "one", "--source", "third=@absent.txt")
+	run(0, "contract", "add", "one", "--source", "third=@absent.txt", "--help")
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -39,5 +40,63 @@ func TestMainIsInterrupted(t *testing.T) {
 	env, stdout, _ := clitest.Env(t)
 	if got := Main(t.Context(), env, []string{"sessions"}); got != 0 || stdout.Len() > 0 {
 		t.Errorf("status %d, sessions %q, want none", got, stdout)
+	}
+}
+
+// readerFunc is a reader that calls itself.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// writerFunc is a writer that calls itself.
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// An import that is interrupted reports the files that it has imported.
+func TestInterruptedImportReports(t *testing.T) {
+	env, stdout, stderr := clitest.Env(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	env.Stdin = readerFunc(func([]byte) (int, error) {
+		cancel(&job.SignalError{Signal: os.Interrupt})
+		return 0, context.Canceled
+	})
+	got := Main(ctx, env, []string{"import", env.Dir + "/absent.json", sample(t, "claude.jsonl"), "-", sample(t, "openai.json")})
+	if got != exitInterrupted {
+		t.Errorf("status %d, want %d", got, exitInterrupted)
+	}
+	if got := stdout.String(); !strings.HasPrefix(got, "claudecode\t1\t1\t") {
+		t.Errorf("standard output is %q, want a report", got)
+	}
+	if got := stderr.String(); strings.Count(got, "absent.json") != 1 || !strings.HasSuffix(got, "stopped after 2 of 4 files\ncarrel: interrupt\n") {
+		t.Errorf("standard error is %q", got)
+	}
+}
+
+// Put stores many artifacts in several updates. If it is interrupted, it prints the artifacts that
+// it has stored.
+func TestInterruptedPutReports(t *testing.T) {
+	env, stdout, stderr := clitest.Env(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	now := env.Now()
+	env.Now = func() time.Time { now = now.Add(time.Second); return now } // so that each step is reported
+	env.Stderr = writerFunc(func(text []byte) (int, error) {
+		if strings.HasPrefix(string(text), "put 1000 of ") {
+			cancel(&job.SignalError{Signal: os.Interrupt})
+		}
+		return stderr.Write(text)
+	})
+	var lines strings.Builder
+	for i := range 1001 {
+		fmt.Fprintf(&lines, `{"id":"a%d","text":"%d"}`+"\n", i, i)
+	}
+	file := clitest.WriteFile(t, env, "many.ndjson", lines.String())
+	if got := Main(ctx, env, []string{"put", "--lines", file, "--type", "doc", "--progress", "plain"}); got != exitInterrupted {
+		t.Errorf("status %d, want %d", got, exitInterrupted)
+	}
+	if got := strings.Count(stdout.String(), "\n"); got != 1000 {
+		t.Errorf("%d artifacts are printed, want 1000", got)
 	}
 }

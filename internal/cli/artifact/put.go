@@ -73,10 +73,14 @@ the defaults of missing fields. If a line is invalid, nothing is stored.`,
 					return err
 				}
 				res := &putResult{DryRun: f.dry}
-				if res.Items, err = putAll(ctx, j, a, reqs, f.dry); err != nil {
+				res.Items, err = putAll(ctx, j, a, reqs, f.dry)
+				if err != nil && len(res.Items) == 0 {
 					return err
 				}
-				return j.List("put", res, "items", res.print)
+				if printed := j.List("put", res, "items", res.print); printed != nil {
+					return printed
+				}
+				return err
 			})
 		},
 	}
@@ -249,7 +253,8 @@ func titleOf(name string) string {
 // batch is how many artifacts are stored in one update.
 const batch = 1000
 
-// putAll stores artifacts, or in a dry run only checks them.
+// putAll stores artifacts, or in a dry run only checks them. With an error it returns the artifacts
+// that were stored before.
 func putAll(ctx context.Context, j *job.Job, a *job.Access, reqs []*carrel.NewArtifact, dry bool) ([]carrel.Artifact, error) {
 	e := a.Engine
 	if dry {
@@ -262,8 +267,11 @@ func putAll(ctx context.Context, j *job.Job, a *job.Access, reqs []*carrel.NewAr
 	for some := range slices.Chunk(reqs, batch) {
 		j.Reporter.Outer("put", len(list), len(reqs))
 		put, err := carrel.Items(e.Put(ctx, a.Scope, &carrel.PutRequest{Artifacts: some}))
-		if err != nil {
+		switch {
+		case err != nil && dry:
 			return nil, err
+		case err != nil:
+			return list, err
 		}
 		list = append(list, put...)
 	}

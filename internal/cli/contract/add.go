@@ -167,8 +167,8 @@ func (f *additions) register(cmd *cobra.Command, j *job.Job) {
 		last.Blocks = append(last.Blocks, id)
 		return nil
 	})
-	flags.Func("source", "a source, as `name=text` or name=@file", sourceInto(j, &r.Sources))
-	flags.Func("claim", "a claim, as `name=text` or name=@file", sourceInto(j, &r.Claims))
+	flags.Func("source", "a source, as `name=text` or name=@file", sourceInto(&r.Sources))
+	flags.Func("claim", "a claim, as `name=text` or name=@file", sourceInto(&r.Claims))
 	flags.Func("verified", "`text` of a claim that was found to be so", func(text string) error {
 		r.Verified = append(r.Verified, carrel.ContractClaim{Text: text})
 		return nil
@@ -216,23 +216,33 @@ var (
 )
 
 // sourceInto returns a function that parses the value of a flag for a source and appends it to
-// list.
-func sourceInto(j *job.Job, list *[]contract.PayloadSource) func(string) error {
+// list. The text of a source in a file is @ with the name of the file, until [readSources] reads it.
+func sourceInto(list *[]contract.PayloadSource) func(string) error {
 	return func(value string) error {
 		name, text, ok := strings.Cut(value, "=")
 		if !ok || name == "" {
 			return fmt.Errorf("%q is not name=text or name=@file", value)
 		}
-		if file, ok := strings.CutPrefix(text, "@"); ok {
-			data, err := j.Read(file)
-			if err != nil {
-				return err
-			}
-			text = string(data)
-		}
 		*list = append(*list, contract.PayloadSource{Name: name, Text: text})
 		return nil
 	}
+}
+
+// readSources reads the sources that are in files. It runs after all flags are parsed, because -C
+// says where the files are.
+func readSources(j *job.Job, list []contract.PayloadSource) error {
+	for i := range list {
+		file, ok := strings.CutPrefix(list[i].Text, "@")
+		if !ok {
+			continue
+		}
+		data, err := j.Read(file)
+		if err != nil {
+			return err
+		}
+		list[i].Text = string(data)
+	}
+	return nil
 }
 
 // run adds the values of the flags to the contract of the session that the arguments name.
@@ -250,6 +260,11 @@ func (f *additions) run(ctx context.Context, j *job.Job, s *job.SessionArg, args
 	}
 	if f.basis != "" {
 		if err := out.OneOf("--claim-basis", f.basis, claimBases...); err != nil {
+			return err
+		}
+	}
+	for _, list := range [...][]contract.PayloadSource{f.req.Sources, f.req.Claims} {
+		if err := readSources(j, list); err != nil {
 			return err
 		}
 	}

@@ -99,12 +99,8 @@ func (j *Job) Start(cmd *cobra.Command) error {
 	if err := j.startJSON(); err != nil {
 		return err
 	}
-	if v := j.Getenv("CARREL_TIMEOUT"); v != "" && j.timeout == 0 {
-		d, err := time.ParseDuration(v)
-		if err != nil {
-			return out.Usagef("CARREL_TIMEOUT: %q is not a time span: give one such as 30s or 2m", v)
-		}
-		j.timeout = d
+	if err := j.startTimeout(cmd.Flags().Changed("timeout")); err != nil {
+		return err
 	}
 	if _, err := config.Clock(j.Getenv, j.now, j.Now); err != nil {
 		return err
@@ -124,6 +120,22 @@ func (j *Job) Start(cmd *cobra.Command) error {
 		return err
 	}
 	return j.checkFiles(cmd)
+}
+
+// startTimeout checks the timeout. If the flag was not given, the timeout is that of the variable.
+func (j *Job) startTimeout(given bool) error {
+	from := "--timeout"
+	if v := j.Getenv("CARREL_TIMEOUT"); v != "" && !given {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return out.Usagef("CARREL_TIMEOUT: %q is not a time span: give one such as 30s or 2m", v)
+		}
+		from, j.timeout = "CARREL_TIMEOUT", d
+	}
+	if j.timeout < 0 {
+		return out.Usagef("%s: %s is below 0: give a time span such as 30s, or 0 for no limit", from, j.timeout)
+	}
+	return nil
 }
 
 // startJSON checks the flags for JSON output.

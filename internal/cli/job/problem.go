@@ -197,7 +197,7 @@ var hints = lazy.Value[map[string]string]{Make: func() map[string]string {
 		"busy":            "try again",
 		"conflict":        "try again",
 		"format":          "carrel help formats",
-		"timeout":         "nothing was changed; give more time with --timeout",
+		"timeout":         "give more time with --timeout; completed writes stay",
 		"store":           "use a carrel at least as new as the store",
 		"bug":             "carrel version, and report it with the command line",
 		"unexpected":      "carrel version, and report it with the command line",

@@ -147,7 +147,7 @@ func TestHints(t *testing.T) {
 		{"a database that is not safe", &postgres.UnsafeError{}, ""},
 		{"a damaged store", store.ErrCorrupt, "carrel store check, then carrel store restore BACKUP"},
 		{"a record that was changed", carrel.ErrIntegrity, "carrel store check, then carrel store restore BACKUP"},
-		{"time is up", context.DeadlineExceeded, "nothing was changed; give more time with --timeout"},
+		{"time is up", context.DeadlineExceeded, "give more time with --timeout; completed writes stay"},
 		{"a settings file with a hint", &config.FileError{Err: fs.ErrInvalid, Hint: "do x"}, "do x"},
 		{"a settings file", &config.FileError{Err: fs.ErrInvalid}, "carrel help config"},
 		{"a transcript with a hint", &transcript.SyntaxError{Hint: "do x"}, "do x"},

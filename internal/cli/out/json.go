@@ -39,6 +39,7 @@ func (o *Out) print(d document, text func(p *Page)) error {
 	if o.JSON == "" {
 		p := o.newPage()
 		text(p)
+		o.endProgress()
 		_, err := Unguarded(o.terminal.Stdout).Write(p.buf.Bytes())
 		return err
 	}
@@ -145,6 +146,14 @@ func (o *Out) choose(d document, values map[string]json.RawMessage) ([]string, e
 func fieldsOf(v reflect.Value, list string) []string {
 	v = reflect.Indirect(v)
 	t := v.Type()
+	if list == "" && t.Kind() == reflect.Map {
+		var names []string
+		for _, key := range v.MapKeys() {
+			names = append(names, key.String())
+		}
+		slices.Sort(names)
+		return names
+	}
 	if list != "" && t.Kind() == reflect.Map {
 		t = v.MapIndex(reflect.ValueOf(list)).Elem().Type().Elem()
 	} else if list != "" {

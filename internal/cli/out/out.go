@@ -48,6 +48,7 @@ type Out struct {
 	Progress     string // auto, plain, json or none
 
 	terminal *Terminal
+	progress *Progress // the last one, or nil
 }
 
 // AllFields is the value of --json without fields.
@@ -58,10 +59,10 @@ const AllFields = "all"
 func New(t *Terminal) *Out {
 	o := &Out{terminal: t}
 	if t.StdoutTerminal {
-		t.Stdout = &screen{t.Stdout, &o.Raw}
+		t.Stdout = &screen{t.Stdout, &o.Raw, o.endProgress}
 	}
 	if t.StderrTerminal {
-		t.Stderr = &screen{t.Stderr, &o.Raw}
+		t.Stderr = &screen{t.Stderr, &o.Raw, o.endProgress}
 	}
 	return o
 }
@@ -92,6 +93,7 @@ func (o *Out) NotePage(p *Page) {
 
 // Warn writes a page to standard error.
 func (o *Out) Warn(p *Page) {
+	o.endProgress()
 	_, _ = Unguarded(o.terminal.Stderr).Write(p.buf.Bytes()) // if standard error fails, nothing can report that
 }
 

@@ -27,6 +27,7 @@ const patience = 300 * time.Millisecond
 // NewProgress returns a progress that has reported nothing yet.
 func (o *Out) NewProgress() *Progress {
 	p := &Progress{env: o.terminal, form: o.Progress}
+	o.progress = p
 	switch {
 	case o.Quiet:
 		p.form = "none"
@@ -82,8 +83,18 @@ func (p *Progress) report(job string, done, total int) {
 	}
 }
 
+// endProgress erases the progress bar, so that other output does not begin behind it.
+func (o *Out) endProgress() {
+	if o.progress != nil {
+		o.progress.End()
+	}
+}
+
 // End erases the progress bar.
 func (p *Progress) End() {
+	if p.form != "bar" {
+		return // report may be the caller, through the terminal that it writes to
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.drawn {

@@ -61,3 +61,35 @@ func TestProgressIsSilent(t *testing.T) {
 		t.Errorf("got %q, want nothing", got)
 	}
 }
+
+// Output erases the bar first, so that it begins on an empty line.
+func TestOutputErasesTheBar(t *testing.T) {
+	clock := time.Unix(0, 0)
+	var screen bytes.Buffer
+	o := New(&Terminal{
+		Stdout: &screen, Stderr: &screen, StdoutTerminal: true, StderrTerminal: true,
+		Now: func() time.Time { return clock }, Getenv: func(string) string { return "" },
+	})
+	o.Progress, o.Color = "auto", "never"
+	p := o.NewProgress()
+	for name, write := range map[string]func() error{
+		"a result":       func() error { return o.Result("x", nil, func(p *Page) { p.Line("text") }) },
+		"content":        func() error { _, err := o.terminal.Stdout.Write([]byte("text\n")); return err },
+		"a note":         func() error { o.Note("text"); return nil },
+		"a page of note": func() error { o.NoteFunc(func(p *Page) { p.Line("text") }); return nil },
+		"an error":       func() error { _, err := o.terminal.Stderr.Write([]byte("text\n")); return err },
+	} {
+		p.Step(name, 0, 9)
+		clock = clock.Add(time.Second)
+		p.Step(name, 1, 9)
+		screen.Reset()
+		for range 2 {
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := screen.String(), "\r\x1b[Ktext\ntext\n"; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -48,13 +48,15 @@ func escaped(code string) string {
 }
 
 // A screen is a terminal that escapes control sequences in what is written to it, unless raw is
-// true.
+// true. It calls the function before ahead of each write.
 type screen struct {
-	to  io.Writer
-	raw *bool
+	to     io.Writer
+	raw    *bool
+	before func()
 }
 
 func (s *screen) Write(text []byte) (int, error) {
+	s.before()
 	if *s.raw {
 		return s.to.Write(text)
 	}
@@ -65,7 +67,7 @@ func (s *screen) Write(text []byte) (int, error) {
 }
 
 // Guard returns a writer that always escapes control sequences.
-func Guard(w io.Writer) io.Writer { return &screen{w, new(bool)} }
+func Guard(w io.Writer) io.Writer { return &screen{w, new(bool), func() {}} }
 
 // Unguarded returns the writer that w writes to if w escapes control sequences, and w otherwise. It
 // is for text that is already escaped and has colors, and for programs that draw on the terminal.

@@ -64,7 +64,7 @@ that the new summary reports as done.`,
   carrel compress --strategy anchored --probe-min 0.95
   carrel compress -n --strategy pager --intent "flaky login test"
   carrel compress --in h.json --target 50% --summary | carrel summary check -
-  carrel compress --todos todo.json --todos-out todo.json --state state.json`,
+  carrel compress --todos t.json --todos-out t.json --state state.json --force`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE:              func(cmd *cobra.Command, args []string) error { return fl.run(cmd.Context(), j, s, req, args) },

@@ -41,6 +41,9 @@ folder the file is named by date and session. "carrel help handoffs" says more.`
 			if req.Strict && j.JSON == "" {
 				return out.Usagef("--strict: needs --json: the published schema describes the JSON output")
 			}
+			if err := wholeTo(j, to); err != nil {
+				return err
+			}
 			ctx := cmd.Context()
 			return s.On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {
 				req.Session = id

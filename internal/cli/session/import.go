@@ -98,11 +98,19 @@ func (in *importer) do(ctx context.Context, args []string) error {
 			defer func() { err = errors.Join(err, w.Close()) }()
 		}
 		rep := in.run(ctx, files)
-		if err := ctx.Err(); err != nil {
-			return err
+		stopped := ctx.Err()
+		if stopped != nil {
+			done := len(rep.Files) + rep.Skipped
+			if done == 0 {
+				return stopped
+			}
+			in.j.Note("stopped after %d of %s", done, out.Count(len(files), "file"))
 		}
 		if err := in.j.Result("import", rep, rep.print); err != nil {
 			return err
+		}
+		if stopped != nil {
+			return stopped
 		}
 		if in.watches {
 			return in.follow(ctx, w)
@@ -282,7 +290,7 @@ func (in *importer) run(ctx context.Context, files []job.File) *importReport {
 	rep.sum()
 	for i := range rep.Files {
 		f := &rep.Files[i]
-		if f.Error != nil && (len(files) > 1 || in.watches) {
+		if f.Error != nil && (len(rep.Files) > 1 || in.watches || ctx.Err() != nil) {
 			in.j.PrintProblem(f.Error)
 		}
 		if f.ImportResult != nil {
@@ -390,7 +398,8 @@ func (r *importReport) print(p *out.Page) {
 	p.Fields([]any{"skipped", r.Skipped}, []any{"failed", r.Failed})
 }
 
-// err returns an error if a file failed.
+// err returns an error if a file failed. If that file is the only one in the report, its error is
+// not printed yet.
 func (r *importReport) err() error {
 	switch {
 	case r.Failed == 0:

@@ -58,6 +58,7 @@ messages outside of the conversation (rewinds, sub-agents) after them.`,
 				if err != nil {
 					return err
 				}
+				all := res.Messages
 				if res.Messages, err = excerptOf(res.Messages, after, limit); err != nil {
 					return err
 				}
@@ -68,7 +69,7 @@ messages outside of the conversation (rewinds, sub-agents) after them.`,
 						}
 						return
 					}
-					printBlocks(p, res, tree)
+					printBlocks(p, res, all, tree)
 				})
 			})
 		},
@@ -98,8 +99,19 @@ func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.Blo
 	return blocks, nil
 }
 
-func printBlocks(p *out.Page, res *carrel.MessagesResult, tree bool) {
-	may, free := 0, token.Count(0)
+// mayGo returns the number of the blocks that a discard may take out, and their tokens in the window.
+func mayGo(blocks []carrel.BlockInfo) (may int, free token.Count) {
+	for i := range blocks {
+		if b := &blocks[i]; b.Discardable && b.Rule == "" {
+			may, free = may+1, free+b.Window
+		}
+	}
+	return may, free
+}
+
+// printBlocks prints the blocks in res. The argument all has all blocks of the session, for the
+// figures of its window.
+func printBlocks(p *out.Page, res *carrel.MessagesResult, all []carrel.BlockInfo, tree bool) {
 	t := &out.Table{Head: []string{"id", "turn", "kind", "state", "tokens", "window", "preview"}}
 	for i := range res.Messages {
 		b := &res.Messages[i]
@@ -117,13 +129,13 @@ func printBlocks(p *out.Page, res *carrel.MessagesResult, tree bool) {
 		case b.Rule != "" && b.Earlier == 0:
 			preview = "[" + string(b.Rule) + "] " + preview
 		case b.Discardable:
-			may, free = may+1, free+b.Window
 			preview = "(" + string(b.Class) + ") " + preview
 		}
 		t.Add(b.ID, b.Turn, string(b.Kind), b.State, b.Tokens, b.Window, preview)
 	}
 	p.Table(t)
 	if p.TTY {
+		may, free := mayGo(all)
 		p.Line("")
 		p.Line("window  %s; %s of %s tokens may go", measureWords(res.Total, &res.Figures), out.Count(may, "block"), out.Thousands(free))
 		p.Line("target  discard tidies to %s tokens, compress cuts to %s, neither by itself below %s",

@@ -32,18 +32,21 @@ func TestBlocksArePrinted(t *testing.T) {
 		"target  discard tidies to 50,000 tokens, compress cuts to 50,000, neither by itself below 10,000\n"
 	for _, tt := range []clitest.Printing{
 		{
-			Name: "a list", Print: func(p *out.Page) { printBlocks(p, res, false) }, Pipe: pipe,
+			Name: "a list", Print: func(p *out.Page) { printBlocks(p, res, res.Messages, false) }, Pipe: pipe,
 			TTY: "id        turn  kind       state  tokens  window  preview\n12345678     1  user       live    1,200   1,200  [pin] do\n" +
 				"22345678     1  tool       live      300     200  (scaffold) done\n32345678     2  assistant  live       30      30  [earlier window 1] said\n" + measure,
 		},
 		{
-			Name: "a tree", Print: func(p *out.Page) { printBlocks(p, res, true) },
+			Name: "a tree", Print: func(p *out.Page) { printBlocks(p, res, res.Messages, true) },
 			Pipe: strings.NewReplacer("\tdone", "\t  done", "\tsaid", "\t  said").Replace(pipe) + "r\tfork\t3\tp\tl\n", TTY: "",
 		},
 		{Name: "a tree without branches", Print: func(p *out.Page) {
-			printBlocks(p, &carrel.MessagesResult{Messages: res.Messages[:1], Figures: res.Figures, Total: 60_000, Floor: 10_000, Target: 50_000}, true)
+			printBlocks(p, &carrel.MessagesResult{Messages: res.Messages[:1], Figures: res.Figures, Total: 60_000, Floor: 10_000, Target: 50_000}, res.Messages[:1], true)
 		}, Pipe: strings.SplitAfter(pipe, "\n")[0], TTY: "id        turn  kind  state  tokens  window  preview\n12345678     1  user  live    1,200   1,200  [pin] do\n" +
 			strings.Replace(measure, "1 block of 200", "0 blocks of 0", 1)},
+		{Name: "an excerpt has the figures of the window", Print: func(p *out.Page) {
+			printBlocks(p, &carrel.MessagesResult{Messages: res.Messages[:1], Figures: res.Figures, Total: 60_000, Floor: 10_000, Target: 50_000}, res.Messages, false)
+		}, Pipe: strings.SplitAfter(pipe, "\n")[0], TTY: "id        turn  kind  state  tokens  window  preview\n12345678     1  user  live    1,200   1,200  [pin] do\n" + measure},
 	} {
 		tt.Test(t)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/handoff"
 	"github.com/carrel-dev/carrel/internal/agents"
@@ -383,5 +385,52 @@ func TestExplanationsOfBlocksArePrinted(t *testing.T) {
 		},
 	} {
 		tt.Test(t)
+	}
+}
+
+// A watcher finds a file by a name that is relative to the current folder or to that of -C.
+func TestRelativeNamesAreWatched(t *testing.T) {
+	for _, tt := range []struct{ word, flag, changed string }{
+		{"a.json", "", "a.json"},
+		{".", "", "a.json"},
+		{"sub", "", "sub/b.json"},
+		{"sub/b.json", "", "sub/b.json"},
+		{"b.json", "sub", "sub/b.json"},
+		{".", "sub", "sub/b.json"},
+	} {
+		t.Run(tt.word+" "+tt.flag, func(t *testing.T) {
+			env, _, _ := clitest.Env(t)
+			clitest.WriteFile(t, env, "a.json", "old")
+			clitest.WriteFile(t, env, "sub/b.json", "old")
+			t.Chdir(env.Dir)
+			env.Dir = "" // as in production
+			j := job.New(env)
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			j.Register(flags)
+			if err := flags.Set("directory", tt.flag); err != nil {
+				t.Fatal(err)
+			}
+			in := &importer{j: j}
+			w, err := in.watcher([]string{tt.word})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			if err := os.WriteFile(tt.changed, []byte("new"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case e := <-w.Events:
+				files, err := in.touched(w, e.Name, false)
+				if len(files) != 1 || err != nil {
+					t.Fatalf("a change of %q: files %v, %v, want one", e.Name, files, err)
+				}
+				if data, err := j.ReadFile(files[0]); string(data) != "new" {
+					t.Errorf("%s has %q, %v, want the new content", files[0].Name, data, err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatal("no change is reported")
+			}
+		})
 	}
 }

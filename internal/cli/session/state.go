@@ -33,6 +33,9 @@ code reads that.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := wholeTo(j, to); err != nil {
+				return err
+			}
 			ctx := cmd.Context()
 			if j.JSON == "" {
 				j.JSON = out.AllFields
@@ -46,7 +49,7 @@ code reads that.`,
 				if compat {
 					value = newPublishedState(st)
 				}
-				if to.File != "" {
+				if to.ToFile() {
 					return writeJSON(j, value, to)
 				}
 				return j.Result("", value, nil)
@@ -57,6 +60,15 @@ code reads that.`,
 	cmd.Flags().BoolVar(&compat, "compat", false, "print the form of version 1.0.0 of the skill: no sources, every entry a text")
 	job.TakesOutput(cmd, &to, "write to `file`; - is standard output")
 	return cmd
+}
+
+// wholeTo returns an error if flags select a part of a document that goes to a file, because a file
+// gets the whole document.
+func wholeTo(j *job.Job, to job.Output) error {
+	if !to.ToFile() || j.JQ == "" && j.Template == "" && (j.JSON == "" || j.JSON == out.AllFields) {
+		return nil
+	}
+	return out.Usagef("-o: the file gets the whole document: leave out --jq, --template and the fields of --json, or give > FILE in place of -o")
 }
 
 // writeState writes the compression state of a session to a file.

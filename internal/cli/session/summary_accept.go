@@ -25,10 +25,11 @@ func newSummaryAccept(j *job.Job) *cobra.Command {
 nothing that the conversation does not say, and answer 90% of the probes that any summary must
 answer, and all critical ones. That more than 95% of the tokens are gone is a red flag, but no
 reason to refuse it. The exit code is 0 if it is accepted, and 1 if not. It changes nothing.
-"carrel compress" and "carrel probe run --text" judge a summary in the same way.
+"carrel compress" and "carrel probe run --text" judge the text of a summary in the same way.
 
 Without a file it calculates: --ratio is the share of the tokens that are gone, --score that of
-the probes, and --critical that of the critical probes that are answered.`,
+the probes, and --critical that of the critical probes that are answered. Figures are judged as
+"carrel compress" judges a window: a red flag refuses them.`,
 		Example: `  carrel summary accept draft.md --session @last
   carrel summary accept --ratio 0.72 --score 0.93 --critical 1`,
 		Args: cobra.MaximumNArgs(1),
@@ -91,8 +92,8 @@ func judgeFigures(j *job.Job, fig *figures, least string) error {
 	if given = cmp.Or(given, settings.ProbeMin()); given != nil {
 		policy.Overall = *given
 	}
-	if policy.Overall == 0 {
-		policy.Overall = -1 // 0 would mean the default
+	if policy.Overall == 0 { // as for a summary: every criterion is met
+		policy = probe.Criteria{Overall: -1, Critical: -1, Ordinary: -1, RedFlag: -1, MaxRatio: ratio.One}
 	}
 	const all = int(ratio.One)
 	report := &probe.Report{}

@@ -59,7 +59,9 @@ in tokens of --window, with --messages; or --tokens and --iterations, which go b
 				}
 				res.Advice, res.Used, res.Effective = *t.Due(load), load.Used, load.Effective
 				res.Messages, res.Cycles, res.Iterations, res.Pending = load.Messages, load.Cycles, load.Iterations, load.Pending
-				if in.util != "" {
+				if in.util == "" {
+					res.Figures = t.Figures(window)
+				} else {
 					res.Used, res.Effective, res.Target = 0, 0, 0 // they were shares, not tokens
 				}
 				return printTrigger(j, res)

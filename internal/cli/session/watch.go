@@ -46,7 +46,10 @@ func (in *importer) watcher(paths []string) (_ *fsnotify.Watcher, err error) {
 		}
 	}
 	for _, p := range paths {
-		path := in.j.Path(p)
+		path, err := filepath.Abs(in.j.Path(p)) // a watcher of "." reports "./a.json"
+		if err != nil {
+			return nil, err
+		}
 		add := func() error { return in.addFile(w, path, p) }
 		if fi, err := os.Stat(path); err == nil && fi.IsDir() {
 			add = func() error { return in.addTree(w, path, false) }
