@@ -123,7 +123,7 @@ func codexServer(program string) setupPart {
 		made := append(endLine(rest), "\n"+table...)
 		return made, checkTOML(file, made)
 	}
-	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines(ofServer, file, data) }}
+	return setupPart{with: with, without: func(file string, data []byte) ([]byte, error) { return withoutLines(ofServer, file, data) }}
 }
 
 // tomlString returns s as a TOML string. If s contains no single quotes, it is put in single
@@ -170,7 +170,18 @@ supports_websockets = false
 		made := slices.Concat([]byte(name), endLine(rest), []byte("\n"+table))
 		return made, checkTOML(file, made)
 	}
-	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines("", file, data) }}
+	return setupPart{with: with, without: func(file string, data []byte) ([]byte, error) { return withoutLines("", file, data) }, url: codexURL}
+}
+
+// codexURL returns the base URL of the provider in the settings of Codex.
+func codexURL(file string, data []byte) (string, error) {
+	var settings struct {
+		Providers map[string]struct {
+			URL string `toml:"base_url"`
+		} `toml:"model_providers"`
+	}
+	err := toml.Unmarshal(data, &settings)
+	return settings.Providers["carrel"].URL, tomlError(file, err)
 }
 
 // withoutLines removes from data each part that [between] has enclosed with the given suffix, and

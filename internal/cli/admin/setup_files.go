@@ -52,6 +52,9 @@ func newSetupFile(path string, parts ...setupPart) *setupFile {
 type setupPart struct {
 	with    func(name string, data []byte) ([]byte, error) // adds the part; does nothing if it is there
 	without func(name string, data []byte) ([]byte, error) // removes the part
+
+	// url returns the URL that the part in a file has. It is nil for parts without a URL.
+	url func(name string, data []byte) (string, error)
 }
 
 // jsonPart returns a part of a JSON file.
@@ -66,7 +69,7 @@ func jsonPart(add, drop func(*settingsText) error) setupPart {
 			return t.data, err
 		}
 	}
-	return setupPart{edit(add), edit(drop)}
+	return setupPart{with: edit(add), without: edit(drop)}
 }
 
 // backupSuffix is the suffix of the names of backups.
