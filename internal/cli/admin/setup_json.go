@@ -181,7 +181,28 @@ func (t *settingsText) cut(from *node, drop func(i int) bool) (empty bool) {
 			t.splice(part, "")
 		}
 	}
+	if left == 0 {
+		t.dropComma(from.span.Start)
+	}
 	return left == 0
+}
+
+// dropComma removes the trailing comma of an object or array that has become empty and starts at an
+// offset: a comma alone is not valid there.
+func (t *settingsText) dropComma(start int) {
+	if _, err := hujson.Parse(t.data); err == nil {
+		return
+	}
+	for at := start; at < len(t.data); at++ {
+		if t.data[at] != ',' {
+			continue
+		}
+		without := slices.Concat(t.data[:at], t.data[at+1:])
+		if _, err := hujson.Parse(without); err == nil {
+			t.data = without
+			return
+		}
+	}
 }
 
 // leaveComments splits a span to cut, so that comments between the removed and the remaining

@@ -218,6 +218,34 @@ func TestCommentsStay(t *testing.T) {
 	}
 }
 
+// A comma behind the last entry goes with the entry, and not a comma in a comment.
+func TestTrailingCommas(t *testing.T) {
+	const server = `"carrel": {"type": "stdio", "command": "/old/carrel", "args": ["mcp"]}`
+	const hook = `{"hooks": [{"type": "command", "command": "carrel hook claude Stop"}]}`
+	for _, tt := range []struct {
+		file          *setupFile
+		before, after string
+	}{
+		{serverFile(), `{"mcpServers": {` + server + `,},}`, `{}`},
+		{serverFile(), `{"mcpServers": {` + server + ` /* a, b */ , /* c, d */},}`, `{}`},
+		{serverFile(), `{"a": "x,y", "mcpServers": {` + server + `, // a, b` + "\n}}", `{"a": "x,y"}`},
+		{serverFile(), `{"mcpServers": {"desk": {}, ` + server + `,},}`, `{"mcpServers": {"desk": {},},}`},
+		{hooksFile("f"), `{"hooks": {"Stop": [` + hook + `,],},}`, `{}`},
+	} {
+		got, err := tt.file.without([]byte(tt.before))
+		if err != nil || string(got) != tt.after {
+			t.Errorf("%s without it is %s, %v; want %s", tt.before, got, err, tt.after)
+		}
+		with, err := tt.file.with([]byte(tt.before))
+		if err != nil {
+			t.Errorf("a newer entry in %s: %v", tt.before, err)
+		}
+		if again, err := tt.file.with(with); err != nil || string(again) != string(with) {
+			t.Errorf("a second time %s: %s, %v", with, again, err)
+		}
+	}
+}
+
 // Setup does not overwrite a change that was made between plan and write.
 func TestSetupSeesARace(t *testing.T) {
 	f := hooksFile(filepath.Join(t.TempDir(), "settings.json"))
@@ -274,7 +302,7 @@ func TestPluginHooks(t *testing.T) {
 
 // For any content of a file setup does not panic, and writes only what a client can read.
 func FuzzSettingsText(f *testing.F) {
-	for _, seed := range []string{"", "{}", "{ // c\n}", "{\"hooks\":{\"Stop\":[{},],},/* */}", "[", "{\"a\":\"\\\"//\"}", "{\"mcpServers\":{\"carrel\":{}}}"} {
+	for _, seed := range []string{"", "{}", "{ // c\n}", "{\"hooks\":{\"Stop\":[{},],},/* */}", "[", "{\"a\":\"\\\"//\"}", "{\"mcpServers\":{\"carrel\":{}}}", "{\"mcpServers\":{\"carrel\":{\"type\":\"stdio\",\"command\":\"/old/carrel\",\"args\":[\"mcp\"]},},}"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
