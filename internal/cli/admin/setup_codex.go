@@ -107,8 +107,8 @@ func codexServer(program string) setupPart {
 	table := between(ofServer, fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\"]\n", serverName, tomlString(program)))
 	with := func(file string, data []byte) ([]byte, error) {
 		rest, err := withoutLines(ofServer, file, data)
-		if err != nil {
-			return nil, err
+		if err != nil || hasOnly(data, ofServer, table) {
+			return data, err
 		}
 		var settings struct {
 			Servers map[string]any `toml:"mcp_servers"`
@@ -161,8 +161,8 @@ supports_websockets = false
 			return nil, err
 		}
 		rest, err := withoutLines("", file, data)
-		if err != nil {
-			return nil, err
+		if err != nil || hasOnly(data, "", name, table) {
+			return data, err
 		}
 		if err := noProvider(file, rest); err != nil {
 			return nil, err
@@ -184,6 +184,17 @@ func codexURL(file string, data []byte) (string, error) {
 	return settings.Providers["carrel"].URL, tomlError(file, err)
 }
 
+// hasOnly reports whether each of the given parts is in data, and no other part that [between] has
+// enclosed with the same suffix.
+func hasOnly(data []byte, of string, parts ...string) bool {
+	for _, p := range parts {
+		if !bytes.Contains(data, []byte(p)) {
+			return false
+		}
+	}
+	return bytes.Count(data, []byte(codexBegin+of+"\n")) == len(parts)
+}
+
 // withoutLines removes from data each part that [between] has enclosed with the given suffix, and
 // the two lines that enclose it.
 func withoutLines(of, file string, data []byte) ([]byte, error) {
@@ -199,9 +210,9 @@ func withoutLines(of, file string, data []byte) ([]byte, error) {
 			return nil, &transcript.SyntaxError{Name: file, Line: transcript.LineOf(rest, from), Text: "the line that ends what setup wrote is missing", Hint: "remove by hand what setup wrote, from this line on"}
 		}
 		to := from + size + len(end)
-		behind := to == len(rest) || bytes.HasPrefix(rest[to:], []byte("\n"+codexBegin))
-		if head := string(rest[:from]); behind && (head == "\n" || strings.HasSuffix(head, "\n\n")) {
-			from-- // the blank line that setup wrote before it
+		table := rest[from+len(begin)] == '['
+		if head := string(rest[:from]); table && (head == "\n" || strings.HasSuffix(head, "\n\n")) {
+			from-- // the blank line that setup writes before a table
 		}
 		rest = append(rest[:from], rest[to:]...)
 	}

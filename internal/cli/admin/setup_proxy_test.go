@@ -156,6 +156,44 @@ func TestCodexSetupProperties(t *testing.T) {
 	})
 }
 
+// If Codex or another part of setup has added lines behind a part, a second setup changes nothing,
+// a newer program replaces the part, and an undo leaves the added lines only.
+func TestCodexSetupWithLinesBehind(t *testing.T) {
+	const mine, later = "model = \"m\"\n", "\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n"
+	for _, parts := range [][]setupPart{
+		{codexServer("/old/carrel"), codexPart(testProxy), codexServer("/new/carrel")},
+		{codexPart(testProxy), codexServer("/new/carrel"), codexPart("http://127.0.0.1:9911")},
+	} {
+		text := []byte(mine)
+		step := func(do func(string, []byte) ([]byte, error)) string {
+			t.Helper()
+			next, err := do("f", text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = next
+			return string(next)
+		}
+		for _, p := range parts[:2] {
+			step(p.with)
+		}
+		before := string(text) + later
+		text = []byte(before)
+		for _, p := range parts[:2] {
+			if got := step(p.with); got != before {
+				t.Errorf("a second time (-first +second):\n%s", cmp.Diff(before, got))
+			}
+		}
+		step(parts[2].with)
+		for _, p := range parts[1:] {
+			step(p.without)
+		}
+		if got := string(text); got != mine+later {
+			t.Errorf("taken out it is %q, want %q", got, mine+later)
+		}
+	}
+}
+
 // Hooks and the address of the proxy are in one file. An undo of all restores the file byte for
 // byte, in whatever order the parts were added.
 func TestUndoTakesAllPartsOut(t *testing.T) {
