@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/plugin"
 	"github.com/carrel-dev/carrel/secret"
 )
 
@@ -14,7 +16,7 @@ func (c *fileChange) diff() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", shownPath(c.path, c.before), shownPath(c.path, c.after))
 	old, next := splitLines(c.before), splitLines(c.after)
-	if c.alone && (old == nil || next == nil) {
+	if c.alone && bytes.Equal(slices.Concat(c.before, c.after), plugin.Skill) { // nobody has changed the skill
 		fmt.Fprintf(&b, "@@ the skill of Carrel, %d lines @@\n", len(old)+len(next))
 		return b.String()
 	}

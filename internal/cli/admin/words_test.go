@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
+	"github.com/carrel-dev/carrel/plugin"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/transcript"
@@ -169,6 +171,8 @@ func TestBudgetsAndStrategiesAreTakenOnce(t *testing.T) {
 // A diff shows what goes and what comes, with the line at which it is in the new text.
 func TestDifferencesOfFiles(t *testing.T) {
 	const long = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+	skill := string(plugin.Skill)
+	lines := strconv.Itoa(strings.Count(skill, "\n"))
 	for _, tt := range []struct {
 		before, after string
 		alone         bool
@@ -181,8 +185,9 @@ func TestDifferencesOfFiles(t *testing.T) {
 		{long, strings.ReplaceAll(strings.Replace(long, "2\n", "", 1), "8\n", "8\nx\ny\n"), false, "--- f\n+++ f\n@@ line 2 @@\n-2\n@@ line 8 @@\n+x\n+y\n"},
 		{long, strings.ReplaceAll(strings.ReplaceAll(long, "3\n", "x\n3\n"), "6\n", "y\n"), false, "--- f\n+++ f\n@@ line 3 @@\n+x\n@@ line 7 @@\n-6\n+y\n"},
 		{long, long, false, "--- f\n+++ f\n"},
-		{"", "a\nb\n", true, "--- no file\n+++ f\n@@ the skill of Carrel, 2 lines @@\n"},
-		{"a\nb\n", "", true, "--- f\n+++ no file\n@@ the skill of Carrel, 2 lines @@\n"},
+		{"", skill, true, "--- no file\n+++ f\n@@ the skill of Carrel, " + lines + " lines @@\n"},
+		{skill, "", true, "--- f\n+++ no file\n@@ the skill of Carrel, " + lines + " lines @@\n"},
+		{"a\nb\n", "", true, "--- f\n+++ no file\n@@ line 1 @@\n-a\n-b\n"}, // another text of the skill
 		{"a\n", "b\n", true, "--- f\n+++ f\n@@ line 1 @@\n-a\n+b\n"},
 	} {
 		c := &fileChange{path: "f", alone: tt.alone}
