@@ -14,6 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/server/proxy"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -218,6 +219,9 @@ func withoutLines(of, file string, data []byte) ([]byte, error) {
 	}
 }
 
+// providerKey matches the beginning of the line that names the provider.
+var providerKey = lazy.Regexp(`(?m)^[ \t]*["']?model_provider["']?[ \t]*=`)
+
 // noProvider returns an error if the settings of Codex already name a provider.
 func noProvider(file string, data []byte) error {
 	var settings struct {
@@ -229,9 +233,11 @@ func noProvider(file string, data []byte) error {
 	}
 	switch {
 	case settings.Provider != "":
-		line := bytes.Index(data, []byte("model_provider"))
-		return out.Hinted(&transcript.SyntaxError{Name: file, Line: transcript.LineOf(data, line), Text: fmt.Sprintf("model_provider is set to %q, and setup does not replace it", settings.Provider)},
-			"take the line out, and name the base_url of that provider as proxy.upstream.openai in Carrel's own settings: carrel help config")
+		e := &transcript.SyntaxError{Name: file, Text: fmt.Sprintf("model_provider is set to %q, and setup does not replace it", settings.Provider)}
+		if at := providerKey.Get().FindIndex(data); at != nil {
+			e.Line = transcript.LineOf(data, at[0])
+		}
+		return out.Hinted(e, "take the line out, and name the base_url of that provider as proxy.upstream.openai in Carrel's own settings: carrel help config")
 	case settings.Providers["carrel"] != nil:
 		return &transcript.SyntaxError{Name: file, Text: "model_providers.carrel is there already, and setup did not write it", Hint: "rename or remove that provider"}
 	}

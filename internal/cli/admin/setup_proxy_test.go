@@ -80,6 +80,7 @@ func TestProxySetupRefuses(t *testing.T) {
 		{"an address that is none", `{"env": {"ANTHROPIC_BASE_URL": 7}}`, 1, claudeURL(testProxy)},
 		{"variables that are none", "{\n  \"env\": []\n}\n", 2, claudeURL(testProxy)},
 		{"a provider of Codex", "model = \"m\"\nmodel_provider = \"azure\"\n", 2, codexPart(testProxy)},
+		{"a provider behind a comment about it", "# model_provider is explained\nmodel = \"m\"\n\"model_provider\" = \"azure\"\n[model_providers.x]\nname = \"x\"\n", 3, codexPart(testProxy)},
 		{"another provider of our name", "[model_providers.carrel]\nname = \"x\"\n", 0, codexPart(testProxy)},
 		{"no TOML", "a = 1\nb = = 2\n", 2, codexPart(testProxy)},
 		{"half of what setup wrote", "a = 1\n" + codexBegin + "\nmodel_provider = \"carrel\"\n", 2, codexPart(testProxy)},
