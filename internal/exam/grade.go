@@ -185,7 +185,7 @@ func (r *Run) sheets(seed int, again bool, use func(*Session, *Sheet) error) err
 				return fmt.Errorf("%s: %w", path, ErrStale)
 			}
 			if old != nil { // grades of the old sheet are invalid
-				if err := os.Remove(filepath.Join(r.Folder, gradesFile(s.ID))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				if err := r.remove(gradesFile(s.ID)); err != nil {
 					return err
 				}
 			}

@@ -1,6 +1,7 @@
 package exam
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,7 +117,8 @@ func (p *Paper) Prompt() *llm.Prompt {
 }
 
 // Prepare writes the key and a paper for each method and session. share is the limit of a
-// window in percent. It fails if a window is above its limit, or if a method makes none within it.
+// window in percent. It removes the answers to papers of an earlier run that change. It fails if a
+// window is above its limit, or if a method makes none within it.
 func (r *Run) Prepare(ctx context.Context, sessions []*OpenSession, methods []Method, share int) error {
 	key := &Key{Share: share}
 	for _, m := range methods {
@@ -142,12 +144,42 @@ func (r *Run) Prepare(ctx context.Context, sessions []*OpenSession, methods []Me
 		}
 		done++
 		r.step(done, total)
-		return r.put(paperFile(w.Method.Name, w.ID), p)
+		return r.putPaper(w.Method.Name, w.ID, p)
 	})
 	if err != nil {
 		return err
 	}
 	return r.put("key.json", key)
+}
+
+// putPaper writes a paper. If another paper of this name is there, it removes the answers to that
+// one.
+func (r *Run) putPaper(method, session string, p *Paper) error {
+	data, err := jsonOf(p)
+	if err != nil {
+		return err
+	}
+	path := paperFile(method, session)
+	old, err := os.ReadFile(filepath.Join(r.Folder, path))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case !bytes.Equal(old, data):
+		if err := r.remove(answersFile(method, session)); err != nil {
+			return err
+		}
+	}
+	return r.Put(path, data)
+}
+
+// remove removes a file of a run if it exists.
+func (r *Run) remove(path string) error {
+	err := os.Remove(filepath.Join(r.Folder, path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func paperFile(method, session string) string {

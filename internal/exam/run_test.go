@@ -108,6 +108,30 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
+// Answers to a paper that was prepared anew and has changed are removed, and the others stay.
+func TestPrepareAgain(t *testing.T) {
+	r := emptyRun(t)
+	methods := []Method{
+		{"same", KindWindows, func(*OpenSession, int) (string, error) { return "the same at any limit", nil }},
+		{"cut", KindWindows, func(s *OpenSession, limit int) (string, error) { return s.Whole[:limit], nil }},
+	}
+	for i, share := range []int{40, 40, 20} {
+		if err := r.Prepare(t.Context(), made(t), methods, share); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			r.hand(t, "answers/same/dome.json", `{"answers":{"d1":"K5"}}`)
+			r.hand(t, "answers/cut/dome.json", `{"answers":{"d1":"K5"}}`)
+		}
+		if !r.exists("answers/same/dome.json") {
+			t.Errorf("at %d%% the answers to a paper without changes are gone", share)
+		}
+		if there := r.exists("answers/cut/dome.json"); there != (share == 40) {
+			t.Errorf("at %d%% the answers to a paper that depends on the limit are there: %v", share, there)
+		}
+	}
+}
+
 // answersTo returns a reply that gives one answer to each question of a prompt.
 func answersTo(p *llm.Prompt, answer string) string {
 	_, questions, _ := strings.Cut(p.Text, "\nQuestions:\n\n")

@@ -28,7 +28,8 @@ key.json with the answers. "carrel bench exam ask" has a model answer the papers
 fill answers/METHOD/SESSION.json in any other way. doc/guide/exam.md describes these files.
 
 A window that is larger than --share permits is refused, and so is a method that makes no window
-within it.`,
+within it. With --force the folder may have an earlier exam: the answers to each paper that changes
+are removed.`,
 		Example: `  carrel bench exam prepare my-exam.json --out run
   carrel bench exam prepare my-exam.json --share 5 --out run \
     --methods account,simple-mask-fit`,
