@@ -144,11 +144,11 @@ func (s *Sheet) empty() bool {
 var ErrStale = errors.New("the answers or the seed have changed since the sheet was graded: write new sheets with --sheets and grade them, or give the former seed with --seed")
 
 // Sheets writes the sheets of all sessions. Unless again is set, it fails with [ErrStale] if a
-// sheet with grades would change. It returns the number of sheets and of those with grades.
+// sheet with grades would change. It returns the number of sheets and of those with readable grades.
 func (r *Run) Sheets(seed int, again bool) (sheets, graded int, err error) {
 	err = r.sheets(seed, again, func(s *Session, sheet *Sheet) error {
 		sheets++
-		if !again && (sheet.empty() || r.exists(gradesFile(s.ID))) {
+		if _, err := r.grades(s, sheet); err == nil {
 			graded++
 		}
 		return nil

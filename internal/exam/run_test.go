@@ -419,6 +419,16 @@ func TestGradesByHand(t *testing.T) {
 	if tally, err := r.Grade(t.Context(), nobody, 1, false); err != nil || tally.Kept != 3 {
 		t.Fatalf("%+v, %v", tally, err)
 	}
+	for _, again := range []bool{false, true} {
+		if n, graded, err := r.Sheets(1, again); n != 3 || graded != 3 || err != nil {
+			t.Errorf("again %v: %d sheets, %d graded, %v", again, n, graded, err)
+		}
+	}
+	r.hand(t, "grades/dome.json", `{"grades":null,"problem":"there is no JSON object in the reply"}`)
+	if n, graded, err := r.Sheets(1, false); n != 3 || graded != 2 || err != nil {
+		t.Errorf("with grades that cannot be read: %d sheets, %d graded, %v", n, graded, err)
+	}
+	r.hand(t, "grades/dome.json", good["dome"])
 	for _, tt := range []struct{ from, to, want string }{
 		{`,"B":1`, ``, ": grades: B of question b1 has no grade"},
 		{`-0.5`, `-1`, ": grades: A of question b2 has -1, want 1, 0.5, 0 or -0.5"},
