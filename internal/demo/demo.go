@@ -21,6 +21,7 @@ import (
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
@@ -70,7 +71,7 @@ func (d *demo) sum(beside string, next ...string) error {
 		fmt.Fprintf(d.out, "\n%d of %d checks failed\n", d.failed, d.checks)
 		return ErrFailed
 	}
-	fmt.Fprintf(d.out, "\nall %d checks passed\n\nThe store is %s,\n%s beside it. Next, in this folder:\n  export CARREL_STORE=%s\n", d.checks, d.path(), beside, d.path())
+	fmt.Fprintf(d.out, "\nall %d checks passed\n\nThe store is %s,\n%s beside it. Next, in this folder:\n  export CARREL_STORE=%s\n", d.checks, d.path(), beside, shell.Quote([]string{d.path()}))
 	for _, c := range next {
 		fmt.Fprintf(d.out, "  %s %s\n", d.program, c)
 	}

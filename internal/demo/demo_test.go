@@ -26,6 +26,18 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// The commands that the demonstration suggests work also if the path has a blank.
+func TestSuggestedCommands(t *testing.T) {
+	var out bytes.Buffer
+	d := &demo{out: &out, dir: "my demo", program: "carrel"}
+	if err := d.sum("the exports lie"); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n  export CARREL_STORE='" + d.path() + "'\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("output has no %q:\n%s", want, out.String())
+	}
+}
+
 // The demonstration's session is the same every time.
 func TestSessionIsFixed(t *testing.T) {
 	if !bytes.Equal(Session(), Session()) {
