@@ -97,14 +97,14 @@ func (a *agentDoctor) checkPrograms(ctx context.Context, j *job.Job, client, sco
 	}
 	for _, event := range a.events {
 		if programs[event] == "" {
-			return &doctorCheck{State: stateWarn, Detail: "no hook for " + event, Advice: "carrel setup " + client + " adds it"}
+			return &doctorCheck{State: stateWarn, Detail: "no hook for " + event, Advice: setupCommand(client, scope) + " adds it"}
 		}
 	}
 	program := programs[a.event]
-	if c := other(program, client); c != nil {
+	if c := other(program, client, scope); c != nil {
 		return c
 	}
-	if c := checkAnswer(ctx, program, client, a.event, a.input); c != nil {
+	if c := checkAnswer(ctx, program, client, scope, a.event, a.input); c != nil {
 		return c
 	}
 	if a.waits == nil {
@@ -115,7 +115,7 @@ func (a *agentDoctor) checkPrograms(ctx context.Context, j *job.Job, client, sco
 
 // checkAnswer calls a program as the client would for an event. It returns nil if the program
 // answers, and otherwise a failed check with the reason.
-func checkAnswer(ctx context.Context, program, client, event, input string) *doctorCheck {
+func checkAnswer(ctx context.Context, program, client, scope, event, input string) *doctorCheck {
 	said, err := answer(ctx, &question{line: input, last: true}, program, "hook", client, event)
 	if err == nil && json.Valid([]byte(said)) {
 		return nil
@@ -124,7 +124,7 @@ func checkAnswer(ctx context.Context, program, client, event, input string) *doc
 	if err != nil {
 		reason = err.Error()
 	}
-	return &doctorCheck{State: stateFail, Detail: program + " does not answer: " + reason, Advice: "carrel setup " + client + " writes the present path of carrel"}
+	return &doctorCheck{State: stateFail, Detail: program + " does not answer: " + reason, Advice: writesProgram(program, client, scope)}
 }
 
 // hooksIn returns the programs that a file with hooks names, by event. It ignores errors, because

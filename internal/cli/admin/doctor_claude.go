@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/rawjson"
@@ -19,41 +20,85 @@ import (
 
 // An installed describes how Carrel is installed in Claude Code.
 type installed struct {
-	programs []string // programs of the hooks, one per event
-	missing  []string // events without a hook
-	plugin   bool
-	server   string // program of the MCP server, or empty
+	hooks   []scopedHooks // of the scopes that have some
+	missing []string      // events without a hook
+	plugin  bool
+	server  string // program of the MCP server, or empty
+	scope   string // scope of the settings with the server
+}
+
+// A scopedHooks has the programs of Carrel's hooks in the settings of one scope.
+type scopedHooks struct {
+	scope    string
+	programs map[string]string // by event
+}
+
+// program returns the program of the first event that has one.
+func (h *scopedHooks) program() string {
+	for _, e := range claudeHooks().events {
+		if p := h.programs[e.name]; p != "" {
+			return p
+		}
+	}
+	return ""
+}
+
+// setupCommand returns the command that sets up a client in a scope.
+func setupCommand(client, scope string) string {
+	if scope == "user" {
+		return "carrel setup " + client
+	}
+	return "carrel setup " + client + " --scope " + scope
 }
 
 // claude reads Claude Code's settings of the user and of the project.
 func (d *doctor) claude() (*installed, error) {
 	in := &installed{}
-	hooks := make(map[string]string)
+	var read claudeFiles
 	for _, scope := range []string{"user", "project"} {
 		at, err := claudePaths(d.j, scope)
 		if err != nil {
 			return nil, err
 		}
+		h := scopedHooks{scope, make(map[string]string)}
 		for _, path := range []string{at.settings, at.servers} {
-			if err := in.read(path, hooks); err != nil {
+			if path == read.settings || path == read.servers {
+				continue // this folder is the home folder
+			}
+			if err := in.read(path, &h); err != nil {
 				return nil, err
 			}
 		}
+		if len(h.programs) > 0 {
+			in.hooks = append(in.hooks, h)
+		}
+		read = *at
 	}
 	for _, e := range claudeHooks().events {
-		if p := hooks[e.name]; p != "" {
-			in.programs = append(in.programs, p)
-		} else {
+		if !slices.ContainsFunc(in.hooks, func(h scopedHooks) bool { return h.programs[e.name] != "" }) {
 			in.missing = append(in.missing, e.name)
 		}
 	}
 	return in, nil
 }
 
-// read reads a settings file of Claude Code. It adds the programs of the hooks to the map hooks, by
-// event, and sets the fields of in for the plug-in that the file enables and for the MCP server
-// that it names.
-func (in *installed) read(path string, hooks map[string]string) error {
+// twice reports whether an event has different programs in two scopes. Claude Code runs a command
+// that is the same in both only once.
+func (in *installed) twice() bool {
+	if len(in.hooks) < 2 {
+		return false
+	}
+	for event, program := range in.hooks[0].programs {
+		if other := in.hooks[1].programs[event]; other != "" && other != program {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads a settings file of Claude Code. It adds the programs of the hooks to h, and sets the
+// fields of in for the plug-in that the file enables and for the MCP server that it names.
+func (in *installed) read(path string, h *scopedHooks) error {
 	data, err := readIfThere(path)
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
@@ -66,7 +111,7 @@ func (in *installed) read(path string, hooks map[string]string) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(hooks, found)
+	maps.Copy(h.programs, found)
 	plain := t.plain()
 	if n, err := t.at("enabledPlugins"); err == nil && n != nil {
 		for _, m := range n.members {
@@ -76,7 +121,7 @@ func (in *installed) read(path string, hooks map[string]string) error {
 	if n, err := t.at("mcpServers", serverName); err == nil && n != nil && n.kind == rawjson.Object {
 		var s stdioServer
 		if json.Unmarshal(n.span.Of(plain), &s) == nil {
-			in.server = s.Command
+			in.server, in.scope = s.Command, h.scope
 		}
 	}
 	return nil
@@ -87,40 +132,55 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 	switch {
 	case err != nil:
 		return doctorCheck{"hooks", stateFail, err.Error(), "repair the file: the client cannot read it either"}
-	case len(in.programs) == 0 && !in.plugin:
+	case len(in.hooks) == 0 && !in.plugin:
 		return doctorCheck{"hooks", stateWarn, "Claude Code has no hooks of Carrel", adviceSetup}
-	case len(in.programs) > 0 && in.plugin:
-		return doctorCheck{"hooks", stateWarn, "the settings and the plug-in both have them, so each runs twice", "carrel setup claude --undo"}
-	case len(in.programs) > 0 && len(in.missing) > 0:
-		return doctorCheck{"hooks", stateWarn, "no hook for " + strings.Join(in.missing, ", "), adviceSetup}
+	case len(in.hooks) > 0 && in.plugin:
+		return doctorCheck{"hooks", stateWarn, "the settings and the plug-in both have them, so each runs twice", setupCommand("claude", in.hooks[0].scope) + " --undo"}
+	case in.twice():
+		return doctorCheck{"hooks", stateWarn, "your settings and those of this folder both have them, so each runs twice", setupCommand("claude", "project") + " --undo"}
+	case len(in.hooks) > 0 && len(in.missing) > 0:
+		return doctorCheck{"hooks", stateWarn, "no hook for " + strings.Join(in.missing, ", "), setupCommand("claude", in.hooks[0].scope) + " adds it"}
 	}
-	program, from := "carrel", "of the plug-in"
-	if len(in.programs) > 0 {
-		program, from = in.programs[0], "in the settings"
+	from := "in the settings"
+	if in.plugin { // and no hooks
+		from = "of the plug-in"
+		in.hooks = []scopedHooks{{"user", map[string]string{"SessionStart": "carrel"}}}
 	}
-	if c := other(program, "claude"); c != nil {
-		c.Name = "hooks"
-		return *c
+	for i := range in.hooks {
+		program, scope := in.hooks[i].program(), in.hooks[i].scope
+		c := other(program, "claude", scope)
+		if c == nil {
+			c = checkAnswer(ctx, program, "claude", scope, "SessionStart", `{"source":"startup"}`)
+		}
+		if c != nil {
+			c.Name = "hooks"
+			return *c
+		}
 	}
-	if c := checkAnswer(ctx, program, "claude", "SessionStart", `{"source":"startup"}`); c != nil {
-		c.Name = "hooks"
-		return *c
-	}
-	return doctorCheck{Name: "hooks", State: stateOK, Detail: from + ", and " + program + " answers"}
+	return doctorCheck{Name: "hooks", State: stateOK, Detail: from + ", and " + in.hooks[0].program() + " answers"}
 }
 
-// other returns a failed check if the program that a client's settings name is missing or is not
-// the program that runs now. Otherwise it returns nil. It does not run the program, because a
-// project's settings may name anything.
-func other(program, client string) *doctorCheck {
+// other returns a failed check if the program that a client's settings of a scope name is missing
+// or is not the program that runs now. Otherwise it returns nil. It does not run the program,
+// because a project's settings may name anything.
+func other(program, client, scope string) *doctorCheck {
 	found, err := exec.LookPath(program)
 	if err != nil {
-		return &doctorCheck{State: stateFail, Detail: program + " does not exist", Advice: "carrel setup " + client + " writes the present path of carrel"}
+		return &doctorCheck{State: stateFail, Detail: program + " does not exist", Advice: writesProgram(program, client, scope)}
 	}
 	if self, err := os.Executable(); err != nil || !sameFile(found, self) {
-		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this one, and was not tried", Advice: "carrel setup " + client + " puts this program in its place"}
+		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this one, and was not tried", Advice: writesProgram(program, client, scope)}
 	}
 	return nil
+}
+
+// writesProgram returns the advice for settings that name a wrong program. Settings of a project
+// name Carrel without a path, so setup would write the same name again.
+func writesProgram(program, client, scope string) string {
+	if scope == "project" && program == "carrel" {
+		return "put the folder of this carrel first on the PATH: the settings of this folder name the program without a path"
+	}
+	return setupCommand(client, scope) + " writes the present path of carrel"
 }
 
 // A question is the input that the doctor writes to a program that it tests.
@@ -177,7 +237,7 @@ func (d *doctor) server(ctx context.Context) doctorCheck {
 	}
 	if in.server != "" {
 		program = in.server
-		if c := other(program, "claude"); c != nil {
+		if c := other(program, "claude", in.scope); c != nil {
 			c.Name = "server"
 			return *c
 		}

@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -55,14 +56,14 @@ func TestShakeHands(t *testing.T) {
 func TestDoctorRunsNoOtherProgram(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	program := fakeProgram(t, "touch "+ran+"\n")
-	c := other(program, "claude")
+	c := other(program, "claude", "user")
 	if c == nil || c.State != stateWarn || !strings.Contains(c.Detail, "was not tried") {
 		t.Errorf("check %+v", c)
 	}
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("it was run")
 	}
-	if c := other(program+"-gone", "claude"); c == nil || c.State != stateFail {
+	if c := other(program+"-gone", "claude", "user"); c == nil || c.State != stateFail {
 		t.Errorf("what is not there: %+v", c)
 	}
 }
@@ -221,7 +222,7 @@ func TestDoctorReadsTheSettings(t *testing.T) {
 		t.Errorf("the plug-in without a program: %+v", c)
 	}
 	in, err := d.claude()
-	if err != nil || !in.plugin || in.server != "" || len(in.programs) > 0 || len(in.missing) != len(claudeHooks().events) {
+	if err != nil || !in.plugin || in.server != "" || len(in.hooks) > 0 || len(in.missing) != len(claudeHooks().events) {
 		t.Errorf("%+v, %v", in, err)
 	}
 	write(".claude.json", `{"mcpServers":{"carrel":{"type":"stdio","command":"no-such-carrel","args":["mcp"]}}}`)
@@ -235,6 +236,47 @@ func TestDoctorReadsTheSettings(t *testing.T) {
 	write(".claude/settings.json", `{`)
 	if c := d.server(t.Context()); c.State != stateWarn || c.Detail != "the settings of Claude Code cannot be read" {
 		t.Errorf("settings that cannot be read: %+v", c)
+	}
+}
+
+// Hooks may be in the settings of the user and in those of a project. The advice is about the right
+// ones.
+func TestDoctorReadsTheProject(t *testing.T) {
+	hooks := func(program string) string {
+		all := make(map[string]any)
+		table := claudeHooks()
+		for i := range table.events {
+			all[table.events[i].name] = []hookGroup{table.group(&table.events[i], program)}
+		}
+		data, err := json.Marshal(map[string]any{"hooks": all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	const path = "put the folder of this carrel first on the PATH"
+	for _, tt := range []struct {
+		name, user, project, detail, advice string
+	}{
+		{"the user's", "/nowhere/carrel", "", "/nowhere/carrel does not exist", "carrel setup claude writes"},
+		{"the project's", "", "carrel", "carrel does not exist", path},
+		{"the project's, with a path", "", "/nowhere/carrel", "/nowhere/carrel does not exist", "carrel setup claude --scope project writes"},
+		{"both", "/nowhere/carrel", "carrel", "your settings and those of this folder both have them, so each runs twice", "carrel setup claude --scope project --undo"},
+		{"both, the same", "carrel", "carrel", "carrel does not exist", "carrel setup claude writes"},
+	} {
+		d, write := examine(t)
+		t.Setenv("PATH", t.TempDir())
+		home := d.j.Dir
+		if tt.user != "" {
+			write(".claude/settings.json", hooks(tt.user))
+		}
+		if tt.project != "" {
+			write("project/.claude/settings.json", hooks(tt.project))
+		}
+		d.j.Dir = filepath.Join(home, "project")
+		if c := d.hooks(t.Context()); c.Detail != tt.detail || !strings.HasPrefix(c.Advice, tt.advice) {
+			t.Errorf("%s: %+v, want %q and %q", tt.name, c, tt.detail, tt.advice)
+		}
 	}
 }
 
