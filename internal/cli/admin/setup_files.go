@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tailscale/hujson"
+
 	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
@@ -66,6 +68,9 @@ func jsonPart(add, drop func(*settingsText) error) setupPart {
 			}
 			t := &settingsText{name: name, data: data}
 			err := do(t)
+			if _, invalid := hujson.Parse(t.data); err == nil && invalid != nil {
+				err = fmt.Errorf("%s: setup cannot change its entry without damage to the file: take the entry out by hand", name)
+			}
 			return t.data, err
 		}
 	}

@@ -209,13 +209,17 @@ func (t *settingsText) dropComma(start int) {
 // elements stay.
 func (t *settingsText) leaveComments(plain []byte, list []rawjson.Span, cut rawjson.Span) []rawjson.Span {
 	first := slices.IndexFunc(list, func(s rawjson.Span) bool { return s.Start >= cut.Start })
-	comment := func(i int) bool { return t.data[i] != plain[i] && t.data[i] != ',' }
+	comment := func(i int) bool { return t.data[i] != plain[i] }
 	if head := list[first].Start; head > cut.Start { // no element follows
 		for at := head - 1; at > cut.Start; at-- {
-			if comment(at) {
-				comma := cut.Start + bytes.IndexByte(plain[cut.Start:head], ',')
-				return []rawjson.Span{{Start: comma, End: comma + 1}, {Start: at + 1, End: cut.End}}
+			if !comment(at) {
+				continue
 			}
+			comma := cut.Start + bytes.IndexByte(plain[cut.Start:head], ',')
+			if comma > at {
+				return []rawjson.Span{{Start: t.afterComment(at, comma, cut.End), End: cut.End}}
+			}
+			return []rawjson.Span{{Start: comma, End: comma + 1}, {Start: t.afterComment(at, head, cut.End), End: cut.End}}
 		}
 	}
 	end := cut.Start
@@ -234,6 +238,17 @@ func (t *settingsText) leaveComments(plain []byte, list []rawjson.Span, cut rawj
 		}
 	}
 	return []rawjson.Span{cut}
+}
+
+// afterComment returns the start of a cut from the last byte of a comment, at, to end. It keeps the
+// line end in front of the offset limit if otherwise the comment would swallow what follows the cut.
+func (t *settingsText) afterComment(at, limit, end int) int {
+	n := lineEnd(t.data[at+1 : limit])
+	behind := t.data[end:]
+	if n == limit-at-1 || len(bytes.TrimSpace(behind[:lineEnd(behind)])) == 0 {
+		return at + 1
+	}
+	return at + 1 + n + 1
 }
 
 // isObject fails if the text is not a JSON object.

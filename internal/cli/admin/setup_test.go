@@ -218,6 +218,71 @@ func TestCommentsStay(t *testing.T) {
 	}
 }
 
+// A comment before a comma stays, too, and nothing behind the entry is touched.
+func TestCommentsBeforeCommas(t *testing.T) {
+	const mine = `{"hooks": []}`
+	const ours = `{"hooks": [{"type": "command", "command": "carrel hook claude Stop"}]}`
+	for _, tt := range []struct{ before, after string }{
+		{`{"hooks":{"Stop":[` + mine + ` /* x */     , ` + ours + `]},"zoom":1}`, `{"hooks":{"Stop":[` + mine + ` /* x */]},"zoom":1}`},
+		{`{"hooks":{"Stop":[` + mine + ` /* x */, ` + ours + `]},"zoom":1}`, `{"hooks":{"Stop":[` + mine + ` /* x */]},"zoom":1}`},
+		{`{"hooks":{"Stop":[` + mine + " // x,\n, " + ours + "\n]}}", `{"hooks":{"Stop":[` + mine + " // x,\n]}}"},
+		{`{"hooks":{"Stop":[` + mine + ", // x\n" + ours + "]}}", `{"hooks":{"Stop":[` + mine + " // x\n]}}"},
+		{`{"hooks":{"Stop":[` + mine + ", // x\n" + ours + " ,]}}", `{"hooks":{"Stop":[` + mine + " // x\n ,]}}"},
+	} {
+		got, err := hooksFile("f").without([]byte(tt.before))
+		if err != nil || string(got) != tt.after {
+			t.Errorf("%s\ngot  %s, %v\nwant %s", tt.before, got, err, tt.after)
+		}
+	}
+}
+
+// Whatever comments, blanks and commas a file has: without the hooks of setup it has its other values,
+// also after a newer program has replaced the hooks.
+func TestHooksAmongComments(t *testing.T) {
+	const mine = `{"hooks":[]}`
+	const ours = `{"hooks":[{"type":"command","command":"carrel hook claude Stop"}]}`
+	rapid.Check(t, func(rt *rapid.T) {
+		gap := func() string {
+			return rapid.SampledFrom([]string{"", "", " ", "\n", " /* a, b */ ", "/* ] */", "// c, }\n", "    "}).Draw(rt, "gap")
+		}
+		entries := rapid.SliceOfN(rapid.SampledFrom([]string{mine, ours}), 1, 4).Draw(rt, "entries")
+		list, kept := "[", []string{}
+		for i, e := range entries {
+			if i > 0 {
+				list += gap() + ","
+			}
+			list += gap() + e
+			if e == mine {
+				kept = append(kept, e)
+			}
+		}
+		comma := rapid.SampledFrom([]string{"", ","})
+		list += gap() + comma.Draw(rt, "comma") + gap() + "]"
+		text := "{" + gap() + `"zoom":1,` + gap() + `"hooks":{` + gap() + `"Stop":` + gap() + list + gap() + comma.Draw(rt, "comma") + "}" + gap() + `,"z":[2]` + comma.Draw(rt, "comma") + gap() + "}" + gap()
+		want := `{"zoom":1,"hooks":{"Stop":[` + strings.Join(kept, ",") + `]},"z":[2]}`
+		if len(kept) == 0 {
+			want = `{"zoom":1,"z":[2]}`
+		}
+		f := hooksFile("f")
+		got, err := f.without([]byte(text))
+		st := &settingsText{name: "f", data: got}
+		if err != nil || !sameJSON(st.plain(), []byte(want)) {
+			rt.Fatalf("%s\nis without the hooks\n%s\n%v, want\n%s", text, got, err, want)
+		}
+		newer := newSetupFile("f", claudeHooks().part("/new/carrel"))
+		with, err := newer.with([]byte(text))
+		if err != nil {
+			rt.Fatalf("%s: %v", text, err)
+		}
+		if got, err = newer.without(with); err != nil {
+			rt.Fatalf("%s: %v", with, err)
+		}
+		if st.data = got; !sameJSON(st.plain(), []byte(want)) {
+			rt.Fatalf("%s\nwith a newer program\n%s\nis without it\n%s", text, with, got)
+		}
+	})
+}
+
 // A comma behind the last entry goes with the entry, and not a comma in a comment.
 func TestTrailingCommas(t *testing.T) {
 	const server = `"carrel": {"type": "stdio", "command": "/old/carrel", "args": ["mcp"]}`
