@@ -297,6 +297,30 @@ func covers(a, b []byte) bool {
 	return true
 }
 
+// setMembers gives the object at a path the members of another object, whose JSON is want. It does
+// not touch members that are equal, nor others.
+func (t *settingsText) setMembers(path []string, want []byte) error {
+	members, err := rawjson.NewReader(want).Members()
+	if err != nil {
+		return err // unreachable: want was just encoded
+	}
+	for _, m := range members {
+		value := m.Value.Of(want)
+		n, err := t.at(slices.Concat(path, []string{m.Key})...)
+		switch {
+		case err != nil:
+			return err
+		case n == nil:
+			if err := t.set(path, m.Key, json.RawMessage(value)); err != nil {
+				return err
+			}
+		case !sameJSON(n.span.Of(t.plain()), value):
+			t.splice(n.span, string(value))
+		}
+	}
+	return nil
+}
+
 // set sets a key of the object at a path, before all other keys. It creates missing objects on
 // the path.
 func (t *settingsText) set(dir []string, key string, value any) error {

@@ -25,7 +25,8 @@ func (e *serverEntry) part(program string) setupPart {
 	return jsonPart(func(t *settingsText) error { return e.add(t, program) }, e.drop)
 }
 
-// add adds the server to settings.
+// add adds the server to settings. If setup has written an entry before, it keeps the members that
+// others have added to the entry.
 func (e *serverEntry) add(t *settingsText, program string) error {
 	server := e.value(program)
 	want, err := json.Marshal(server)
@@ -44,9 +45,7 @@ func (e *serverEntry) add(t *settingsText, program string) error {
 		if _, ours := e.program(raw); !ours {
 			return t.fail(there.span.Start, "%s.%s is there already, and is not this program: rename or remove that server", e.under, serverName)
 		}
-		if err := t.cutMember([]string{e.under}, serverName); err != nil {
-			return err
-		}
+		return t.setMembers([]string{e.under, serverName}, want)
 	}
 	if err := t.isObject(); err != nil {
 		return err

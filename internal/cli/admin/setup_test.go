@@ -52,8 +52,12 @@ func TestServerIsSplicedIn(t *testing.T) {
 			`{"mcpServers":{"carrel":{"type":"stdio","command":"carrel","args":["mcp"],"env":{}}}}`,
 		},
 		{
-			"one of another place", "{\n  \"mcpServers\": {\n    \"carrel\": {\"type\": \"stdio\", \"command\": \"/old/carrel\", \"args\": [\"mcp\"]},\n    \"desk\": {}\n  }\n}\n",
-			"{\n  \"mcpServers\": {\n    " + server + ",\n    \"desk\": {}\n  }\n}\n",
+			"one of another place", "{\n  \"mcpServers\": {\n    \"carrel\": {\"env\": {\"CARREL_STORE\": \"/x\"}, \"type\": \"stdio\", \"command\": \"/old/carrel\", \"args\": [\"mcp\"]},\n    \"desk\": {}\n  }\n}\n",
+			"{\n  \"mcpServers\": {\n    \"carrel\": {\"env\": {\"CARREL_STORE\": \"/x\"}, \"type\": \"stdio\", \"command\": \"carrel\", \"args\": [\"mcp\"]},\n    \"desk\": {}\n  }\n}\n",
+		},
+		{
+			"one without a type", "{\n  \"mcpServers\": {\n    \"carrel\": {\n      \"command\": \"/old/carrel\", // mine\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
+			"{\n  \"mcpServers\": {\n    \"carrel\": {\n      \"type\": \"stdio\",\n      \"command\": \"carrel\", // mine\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
