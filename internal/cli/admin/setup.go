@@ -182,8 +182,11 @@ needs --yes, or the exit code is 10. The rest of each file stays as it is, with 
 Before the first change of a file, setup copies it to a file of the same name with .carrel-backup
 at the end.
 
---undo takes the changes of setup out of the files, byte for byte; changes that others made since
-then stay. A second setup, or a second --undo, changes nothing. The file of the skill is Carrel's
+--undo takes the changes of setup out of the files, byte for byte. If others have changed a file
+since then, their changes stay, and so do the backup and, here and there, blanks of setup's. A
+second setup, or a second --undo, changes nothing.
+
+The file of the skill is Carrel's
 as a whole, and so is that of a plug-in: setup replaces it and --undo removes it, with lines that
 you have added, and without a backup. The printed changes show these lines.`
 
