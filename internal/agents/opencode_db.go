@@ -38,13 +38,13 @@ func openCodeSessions(path string) ([]Source, error) {
 		}
 		return nil, nil
 	}
-	names, err := filepath.Glob(filepath.Join(path, "opencode*.db"))
+	names, err := fs.Glob(os.DirFS(path), "opencode*.db")
 	if err != nil {
 		return nil, err
 	}
 	var list []Source
 	for _, name := range names {
-		found, err := listOpenCode(name)
+		found, err := listOpenCode(filepath.Join(path, name))
 		if err != nil {
 			return nil, err
 		}

@@ -222,7 +222,7 @@ func (d *doctor) transcripts(context.Context) doctorCheck {
 	if err != nil {
 		return doctorCheck{Name: "transcripts", State: stateWarn, Detail: err.Error()}
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
+	files, err := fs.Glob(os.DirFS(dir), "*/*.jsonl")
 	if err == nil {
 		_, err = os.ReadDir(dir)
 	}
@@ -233,7 +233,7 @@ func (d *doctor) transcripts(context.Context) doctorCheck {
 		return doctorCheck{"transcripts", stateFail, err.Error(), "give this user the right to read the file"}
 	}
 	for _, name := range files {
-		f, err := os.Open(name)
+		f, err := os.Open(filepath.Join(dir, name))
 		if err != nil {
 			return doctorCheck{"transcripts", stateFail, err.Error(), "give this user the right to read the file"}
 		}

@@ -291,6 +291,14 @@ func TestDoctorCountsTranscripts(t *testing.T) {
 	if c := d.transcripts(t.Context()); c.State != stateOK || !strings.HasPrefix(c.Detail, "2 sessions in ") {
 		t.Errorf("two sessions: %+v", c)
 	}
+	d.j.Dir = filepath.Join(d.j.Dir, "c[1]") // no pattern
+	d.j.Getenv = func(name string) string { return map[string]string{"HOME": d.j.Dir}[name] }
+	if err := os.CopyFS(filepath.Join(d.j.Dir, ".claude"), os.DirFS(filepath.Join(filepath.Dir(d.j.Dir), ".claude"))); err != nil {
+		t.Fatal(err)
+	}
+	if c := d.transcripts(t.Context()); c.State != stateOK || !strings.HasPrefix(c.Detail, "2 sessions in ") {
+		t.Errorf("two sessions below a folder whose name is a pattern: %+v", c)
+	}
 	if err := os.Symlink("nowhere", filepath.Join(d.j.Dir, ".claude/projects/q/3.jsonl")); err != nil {
 		t.Skip("there are no links")
 	}
