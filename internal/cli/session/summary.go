@@ -207,9 +207,12 @@ changes, repeats decisions and overwrites with empty values.
 		Example: `  carrel summary merge old.json new.md > merged.json
   carrel summary merge a.json b.json --count decisions`,
 		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.OneOf("--format", format, "json", "markdown"); err != nil {
 				return err
+			}
+			if section != "" && (to.File != "" || cmd.Flags().Changed("format")) {
+				return out.Usagef("--count prints a number and no summary: leave out -o and --format")
 			}
 			if j.JSON != "" && to.File == "-" {
 				return out.Usagef("-o - and --json: only one can go to standard output")
