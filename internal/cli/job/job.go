@@ -44,6 +44,7 @@ type Job struct {
 	offline           *pflag.Flag
 	now               string
 	timeout           time.Duration
+	inputRead         bool // standard input was read
 	settings          *config.Settings
 	limited           context.Context // the context with the timeout, or nil
 	release           context.CancelFunc
@@ -253,9 +254,14 @@ func (j *Job) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j.Stderr, opts))
 }
 
-// Read returns the content of a file, see [agents.ReadFile], or of standard input for "-".
+// Read returns the content of a file, see [agents.ReadFile], or of standard input for "-", which it
+// reads only once.
 func (j *Job) Read(name string) ([]byte, error) {
 	if name == "-" {
+		if j.inputRead {
+			return nil, out.Usagef("-: only one argument or flag can be standard input: name a file for the other")
+		}
+		j.inputRead = true
 		return io.ReadAll(j.Stdin)
 	}
 	return agents.ReadFile(j.Path(name))

@@ -285,6 +285,13 @@ func TestFlagOrFile(t *testing.T) {
 			t.Errorf("%+v: %q, %v", tt, got, err)
 		}
 	}
+	j.Stdin = strings.NewReader("piped")
+	if got, err := j.FlagOrFile("--text", "", "--file", "-"); got != "piped" || err != nil {
+		t.Errorf("standard input: %q, %v", got, err)
+	}
+	if _, err := j.FlagOrFile("--text", "", "--file", "-"); out.KindOf(err) != out.KindUsage {
+		t.Errorf("standard input for a second time: %v", err)
+	}
 	run := Group("probe", "gen, run")
 	if got, want := errText(run(nil, nil)), "probe: name one of gen, run"; got != want {
 		t.Errorf("got %q, want %q", got, want)
