@@ -194,6 +194,10 @@ func TestWindowsArePrinted(t *testing.T) {
 	} {
 		tt.Test(t)
 	}
+	narrow := out.NewPage(true, 1)
+	if printContext(narrow, r); !strings.Contains(narrow.String(), "[]") {
+		t.Errorf("in one column:\n%s", narrow)
+	}
 }
 
 func TestCompressionsArePrinted(t *testing.T) {
