@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -117,7 +118,11 @@ input, it checks form and seal, without a store. If a check fails, the exit code
 					if name == "-" {
 						name = "stdin"
 					}
-					return out.Hinted(out.InFile(name, err), "the file was changed after it was sealed; carrel manifest export writes the sealed document again")
+					hint := "name a file that carrel manifest export wrote, unchanged, or the id of a manifest"
+					if errors.Is(err, manifest.ErrSeal) {
+						hint = "the file was changed after it was sealed; carrel manifest export writes the sealed document again"
+					}
+					return out.Hinted(out.InFile(name, err), hint)
 				}
 				return printVerified(j, res, true)
 			}
