@@ -122,14 +122,16 @@ func (j *Job) Write(o Output, data []byte) error {
 
 // Place writes a file completely or not at all. A new file is readable by its owner only. An
 // existing file keeps its mode if replace is true; otherwise Place fails with [fs.ErrExist]. To a
-// device or a pipe it writes directly, whatever replace is.
+// device or a pipe it writes directly, whatever replace is. It replaces no folder.
 func (j *Job) Place(name string, data []byte, replace bool) error {
 	path, mode := j.Path(name), fs.FileMode(0o600)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	switch fi, err := os.Stat(path); {
-	case err == nil && !fi.Mode().IsRegular() && !fi.IsDir():
+	case err == nil && fi.IsDir():
+		return out.Usagef("%s: is a folder: name a file in it", name)
+	case err == nil && !fi.Mode().IsRegular():
 		return os.WriteFile(path, data, mode) // a device or a pipe
 	case err == nil:
 		mode = fi.Mode().Perm()

@@ -56,8 +56,10 @@ func TestFilesArePlaced(t *testing.T) {
 	if fi, err := os.Lstat(filepath.Join(home, "link")); err != nil || fi.Mode()&fs.ModeSymlink == 0 {
 		t.Errorf("the link itself: %v, %v", fi, err)
 	}
-	if err := j.Place(".", []byte("5"), true); err == nil {
-		t.Error("a folder was replaced")
+	for _, replace := range []bool{false, true} {
+		if err := j.Place(".", []byte("5"), replace); err == nil || err.Error() != ".: is a folder: name a file in it" {
+			t.Errorf("a folder: %v", err)
+		}
 	}
 	if err := j.Place("absent/new", []byte("5"), true); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "open "+j.Path("absent/new")+": ") {
 		t.Errorf("in a folder that is not there: %v", err)
