@@ -45,10 +45,10 @@ func (e *Engine) CheckHandoff(ctx context.Context, scope governance.Scope, req *
 	return e.handoffs.CheckHandoff(ctx, scope, req)
 }
 
-// Accept begins a session with a packet. Its conversation is one user message, the packet, which
-// no pass takes out of the window; its contract inherits the packet's decisions, corrections,
-// questions and verified claims. The result lists violations of the rules of honesty, see package
-// handoff; they are no error.
+// Accept begins a session with a packet. Its conversation is one user message, the packet, which a
+// pass cuts only if the budget is too small for it; its contract inherits the packet's decisions,
+// corrections, questions and verified claims. The result lists violations of the rules of honesty,
+// see package handoff; they are no error.
 func (e *Engine) Accept(ctx context.Context, scope governance.Scope, req *AcceptRequest) (*AcceptResult, error) {
 	return e.handoffs.Accept(ctx, scope, req)
 }

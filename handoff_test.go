@@ -248,8 +248,8 @@ func TestAcceptTwiceAndDry(t *testing.T) {
 	}
 }
 
-// The packet stays in the window whatever the budget is, and while the user wants
-// earlier sessions consulted it is worth more.
+// The packet stays in a window that has room for it, and while the user wants earlier sessions
+// consulted it is worth more.
 func TestPacketsStayAndCountMore(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		e, id := worked(t)

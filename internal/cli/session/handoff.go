@@ -214,9 +214,10 @@ func newAccept(j *job.Job) *cobra.Command {
 		Use:   "accept FILE|-",
 		Short: "Begin a conversation with a packet from another agent",
 		Long: `Accept begins a conversation with a packet, in Markdown or JSON: its first message
-is the packet, which no compression takes out of the window, and its contract inherits the
-packet's decisions, corrections, open questions and verified claims. Violations of the rules of
-honesty are listed as warnings. A packet is accepted only once.`,
+is the packet, and its contract inherits the packet's decisions, corrections, open questions and
+verified claims. A compression cuts the packet to some of its lines only if the budget is too
+small for it; carrel recall then prints it whole. Violations of the rules of honesty are listed as
+warnings. A packet is accepted only once.`,
 		Example: `  carrel accept handoff_2026_02_03_lamp.md
   carrel handoff | ssh other.example carrel accept -`,
 		Args: cobra.ExactArgs(1),
