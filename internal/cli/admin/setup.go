@@ -183,12 +183,12 @@ Before the first change of a file, setup copies it to a file of the same name wi
 at the end.
 
 --undo takes the changes of setup out of the files, byte for byte. If others have changed a file
-since then, their changes stay, and so do the backup and, here and there, blanks of setup's. A
+since then, their changes stay, and so do the backup and some of the white space of setup. A
 second setup, or a second --undo, changes nothing.
 
-The file of the skill is Carrel's
-as a whole, and so is that of a plug-in: setup replaces it and --undo removes it, with lines that
-you have added, and without a backup. The printed changes show these lines.`
+The file of the skill is Carrel's as a whole, and so is that of a plug-in: setup replaces it and
+--undo removes it, with lines that you have added, and without a backup. The printed changes show
+these lines.`
 
 // A setup has the arguments of the command setup.
 type setup struct {
