@@ -9,8 +9,8 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             164_870,
-	"lines of tests":                           113_150,
+	"lines of code, without tests":             166_400,
+	"lines of tests":                           115_400,
 	"exported names and methods":               2_057,
 	"pairs of places that share six lines":     47,
 	"files of the root package":                12,
