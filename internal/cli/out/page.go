@@ -145,7 +145,7 @@ func (p *Page) aligned(t *Table) {
 			switch colored := string(p.Paint(t.style(n, i), s)); {
 			case right[i]:
 				p.buf.WriteString(pad + colored)
-			case last && used < hangs && Columns(s) > p.Width-used:
+			case last && strings.TrimSpace(s) != "" && used < hangs && Columns(s) > p.Width-used:
 				p.buf.WriteString(strings.TrimSuffix(wrapped(strings.Repeat(" ", used)+colored+"\n", p.Width), "\n")[used:])
 			case last:
 				p.buf.WriteString(colored)
