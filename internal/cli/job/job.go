@@ -84,6 +84,9 @@ func (j *Job) Start(cmd *cobra.Command) error {
 	if err := j.startJSON(); err != nil {
 		return err
 	}
+	if dry := cmd.Flags().Lookup("dry-run"); dry != nil {
+		j.Wrote = dry.Value.String() == "false"
+	}
 	if v := j.Getenv("CARREL_TIMEOUT"); v != "" && j.timeout == 0 {
 		d, err := time.ParseDuration(v)
 		if err != nil {
