@@ -118,6 +118,9 @@ func (fl *compressFlags) run(ctx context.Context, j *job.Job, s *job.SessionArg,
 		out := &compressed{CompressResult: res, least: req.ProbeMin, dry: req.DryRun, kept: fl.in == ""}
 		if !req.DryRun {
 			if err := fl.finish(ctx, j, a, out); err != nil {
+				if out.kept && res.Op != "" {
+					j.NoteFunc(out.print) // the compression is stored, and the report names the undo
+				}
 				return err
 			}
 		}
@@ -156,6 +159,9 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 	if fl.todosOut != "" && fl.todos == "" {
 		return out.Usagef("--todos-out: needs --todos with the to-do list")
 	}
+	if (fl.summary || fl.todos != "") && fl.strategy != "" && !config.Summarizes(req.Strategy) {
+		return out.Usagef("--summary and --todos: the strategy %s makes no summary: take %s", fl.strategy, carrel.StrategyAnchored)
+	}
 	if fl.summary && req.DryRun {
 		return out.Usagef("--summary: a dry run makes no summary to print: leave out -n")
 	}
@@ -165,12 +171,40 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 	if fl.in != "" && fl.out.File == "" && fl.state != "-" && fl.todosOut != "-" && !fl.summary && j.JSON == "" {
 		fl.out.File = "-"
 	}
+	if err := fl.checkExport(j); err != nil {
+		return err
+	}
 	flags := fl.toStdout()
 	if len(flags) > 0 && j.JSON != "" && !req.DryRun {
 		flags = append(flags, "--json")
 	}
 	if len(flags) > 1 {
 		return out.Usagef("%s: only one can go to standard output", out.WordList(flags))
+	}
+	return nil
+}
+
+// checkExport checks --to, and that no two flags name the same file. It runs before the
+// compression, so that nothing is changed if a check fails.
+func (fl *compressFlags) checkExport(j *job.Job) error {
+	if fl.to != "" {
+		if fl.out.File == "" {
+			return out.Usagef("--to: needs -o with the file of the export, or - for standard output")
+		}
+		if _, err := carrel.FormatNamed(fl.to); err != nil {
+			return out.Usagef("--to: %w", err)
+		}
+	}
+	named := make(map[string]string)
+	for _, f := range [...]struct{ flag, file string }{{"-o", fl.out.File}, {"--todos-out", fl.todosOut}, {"--state", fl.state}} {
+		path := j.Path(f.file)
+		switch other := named[path]; {
+		case f.file == "" || f.file == "-":
+		case other != "":
+			return out.Usagef("%s and %s: the file is the same: name another for one of them", other, f.flag)
+		default:
+			named[path] = f.flag
+		}
 	}
 	return nil
 }
