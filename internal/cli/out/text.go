@@ -210,6 +210,15 @@ func columnsPainted(s string) int {
 	}
 }
 
+// MessageWords returns the words for a message of a request: its index, which counts from 0 as in
+// the fields of JSON. The index -1 is the request as a whole.
+func MessageWords(index int) string {
+	if index < 0 {
+		return "the request"
+	}
+	return fmt.Sprintf("message %d", index)
+}
+
 // Thousands formats a number with separators, such as 12,904.
 func Thousands[N ~int | ~int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
