@@ -309,9 +309,13 @@ It lists the contexts that had used them. On a terminal it asks first, unless -y
 			if err != nil {
 				return err
 			}
+			asks, err := j.Asks(yes || dry)
+			if err != nil {
+				return err
+			}
 			ctx := cmd.Context()
 			return removing(ctx, j, "purge", dry, func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error) {
-				if j.StdinTerminal && j.StderrTerminal && !yes && !dry {
+				if asks {
 					trial, err := a.DryRun(nil)
 					if err != nil {
 						return nil, err

@@ -237,6 +237,15 @@ func (j *Job) Read(name string) ([]byte, error) {
 	return agents.ReadFile(j.Path(name))
 }
 
+// Asks reports whether a command asks before it erases something: not without a person at the
+// terminal, and not if yes is true. It fails if the person could not see the question.
+func (j *Job) Asks(yes bool) (bool, error) {
+	if j.StdinTerminal && !j.StderrTerminal && !yes {
+		return false, out.Usagef("-y: the question whether to erase cannot be shown, as standard error is no terminal: give -y to erase without it")
+	}
+	return j.StdinTerminal && !yes, nil
+}
+
 // Ask asks the person at the terminal.
 func (j *Job) Ask(question string) bool {
 	fmt.Fprintf(j.Stderr, "%s? [y/N] ", out.Visible(question))

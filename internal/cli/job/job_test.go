@@ -172,6 +172,24 @@ func TestParseShare(t *testing.T) {
 	}
 }
 
+// A command that erases asks at a terminal, and does not go on if the question could not be seen.
+func TestErasingAsks(t *testing.T) {
+	for _, tt := range []struct{ stdin, stderr, yes, asks, fails bool }{
+		{stdin: true, stderr: true, asks: true},
+		{stdin: true, fails: true},
+		{stdin: true, yes: true},
+		{stdin: true, stderr: true, yes: true},
+		{stderr: true},
+		{},
+	} {
+		j, _ := newTestJob(t)
+		j.StdinTerminal, j.StderrTerminal = tt.stdin, tt.stderr
+		if asks, err := j.Asks(tt.yes); asks != tt.asks || (err != nil) != tt.fails {
+			t.Errorf("%+v: %v, %v", tt, asks, err)
+		}
+	}
+}
+
 // Only a y is consent, and a question whose answer breaks off is not answered.
 func TestAsk(t *testing.T) {
 	for in, want := range map[string]bool{"y\n": true, " Y \r\n": true, "n\n": false, "yes\n": false, "\n": false, "y": false, "": false} {

@@ -65,9 +65,12 @@ given.`,
 			if err != nil {
 				return err
 			}
+			asks, err := j.Asks(yes || dry)
+			if err != nil {
+				return err
+			}
 			ask := func(res *carrel.SessionRemoval) bool {
-				return yes || !j.StdinTerminal || !j.StderrTerminal ||
-					j.Ask(fmt.Sprintf("erase %s, %s, for good", out.Count(1+len(res.Derived), "conversation"), out.Count(res.Cells, "cell")))
+				return !asks || j.Ask(fmt.Sprintf("erase %s, %s, for good", out.Count(1+len(res.Derived), "conversation"), out.Count(res.Cells, "cell")))
 			}
 			return retire(cmd.Context(), j, args[0], dry, (*carrel.Engine).PurgeSession, ask)
 		},
