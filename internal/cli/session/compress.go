@@ -156,12 +156,6 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 	if req.ProbeMin, err = parseLeast("--probe-min", fl.least); err != nil {
 		return err
 	}
-	if fl.todosOut != "" && fl.todos == "" {
-		return out.Usagef("--todos-out: needs --todos with the to-do list")
-	}
-	if (fl.summary || fl.todos != "") && fl.strategy != "" && !config.Summarizes(req.Strategy) {
-		return out.Usagef("--summary and --todos: the strategy %s makes no summary: take %s", fl.strategy, carrel.StrategyAnchored)
-	}
 	if fl.summary && req.DryRun {
 		return out.Usagef("--summary: a dry run makes no summary to print: leave out -n")
 	}
@@ -171,7 +165,7 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 	if fl.in != "" && fl.out.File == "" && fl.state != "-" && fl.todosOut != "-" && !fl.summary && j.JSON == "" {
 		fl.out.File = "-"
 	}
-	if err := fl.checkExport(j); err != nil {
+	if err := fl.checkOutputs(j); err != nil {
 		return err
 	}
 	flags := fl.toStdout()
@@ -184,9 +178,16 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 	return nil
 }
 
-// checkExport checks --to, and that no two flags name the same file. It runs before the
-// compression, so that nothing is changed if a check fails.
-func (fl *compressFlags) checkExport(j *job.Job) error {
+// checkOutputs checks the flags for the summary, the to-do list and the export, and that no two
+// flags name the same file. It runs before the compression, so that nothing is changed if a check
+// fails.
+func (fl *compressFlags) checkOutputs(j *job.Job) error {
+	if fl.todosOut != "" && fl.todos == "" {
+		return out.Usagef("--todos-out: needs --todos with the to-do list")
+	}
+	if (fl.summary || fl.todos != "") && fl.strategy != "" && !config.Summarizes(carrel.Strategy(fl.strategy)) {
+		return out.Usagef("--summary and --todos: the strategy %s makes no summary: take %s", fl.strategy, carrel.StrategyAnchored)
+	}
 	if fl.to != "" {
 		if fl.out.File == "" {
 			return out.Usagef("--to: needs -o with the file of the export, or - for standard output")
