@@ -305,11 +305,7 @@ It lists the contexts that had used them. On a terminal it asks first, unless -y
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: j.CompleteArtifacts(carrel.ArtifactsRequest{All: true}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			yes, err := cmd.Flags().GetBool("yes")
-			if err != nil {
-				return err
-			}
-			asks, err := j.Asks(yes || dry)
+			asks, err := j.Asks(cmd)
 			if err != nil {
 				return err
 			}

@@ -238,8 +238,11 @@ func (j *Job) Read(name string) ([]byte, error) {
 }
 
 // Asks reports whether a command asks before it erases something: not without a person at the
-// terminal, and not if yes is true. It fails if the person could not see the question.
-func (j *Job) Asks(yes bool) (bool, error) {
+// terminal, and not with --yes or --dry-run. It fails if the person could not see the question.
+func (j *Job) Asks(cmd *cobra.Command) (bool, error) {
+	yes, _ := cmd.Flags().GetBool("yes") // false without such a flag
+	dry, _ := cmd.Flags().GetBool("dry-run")
+	yes = yes || dry
 	if j.StdinTerminal && !j.StderrTerminal && !yes {
 		return false, out.Usagef("-y: the question whether to erase cannot be shown, as standard error is no terminal: give -y to erase without it")
 	}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -184,7 +185,12 @@ func TestErasingAsks(t *testing.T) {
 	} {
 		j, _ := newTestJob(t)
 		j.StdinTerminal, j.StderrTerminal = tt.stdin, tt.stderr
-		if asks, err := j.Asks(tt.yes); asks != tt.asks || (err != nil) != tt.fails {
+		cmd := &cobra.Command{}
+		Writes(cmd, new(bool))
+		if err := cmd.ParseFlags([]string{fmt.Sprintf("--yes=%t", tt.yes)}); err != nil {
+			t.Fatal(err)
+		}
+		if asks, err := j.Asks(cmd); asks != tt.asks || (err != nil) != tt.fails {
 			t.Errorf("%+v: %v, %v", tt, asks, err)
 		}
 	}

@@ -61,11 +61,7 @@ given.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			yes, err := cmd.Flags().GetBool("yes")
-			if err != nil {
-				return err
-			}
-			asks, err := j.Asks(yes || dry)
+			asks, err := j.Asks(cmd)
 			if err != nil {
 				return err
 			}
