@@ -124,7 +124,7 @@ the contract, as when another program has added them.
 
 Another program that uploads contracts can ask save for permission first. With --attended (a
 person is present) the exit code is 10, unless --consent says that the person agrees. Save writes
-the file in any case, and asks nothing.`,
+the file also without consent, and asks nothing.`,
 		Example:           `  carrel contract save --attended --consent`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,

@@ -48,11 +48,10 @@ func (j *Job) checkFiles(cmd *cobra.Command) (err error) {
 	anew, _ := cmd.Flags().GetBool("as-new-session")
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, ok := f.Annotations[fileFlag]; ok && err == nil {
-			o := Output{File: f.Value.String(), Force: force, Begins: anew}
-			if what, _ := pflag.UnquoteUsage(f); what == "folder" {
-				o.Folder = o.File // the command makes it
+			err = j.Free(Output{File: f.Value.String(), Force: force, Begins: anew})
+			if what, _ := pflag.UnquoteUsage(f); what != "folder" && err == nil && !anew { // a folder is made, if it is missing
+				err = j.hasFolder(f.Value.String())
 			}
-			err = j.Free(o)
 		}
 	})
 	return err
@@ -66,8 +65,16 @@ func isThere(name string) error {
 	return &out.Error{Text: name + ": the file exists; --force replaces it", Err: fs.ErrExist}
 }
 
-// Free returns an error if a file must not be written, or if its folder does not exist and o.Folder
-// does not name it. It does not check devices, pipes and folders.
+// hasFolder returns an error if the folder of a file to write does not exist.
+func (j *Job) hasFolder(name string) error {
+	if _, err := os.Stat(filepath.Dir(j.Path(name))); err != nil {
+		return &fs.PathError{Op: "open", Path: j.Path(name), Err: errors.Unwrap(err)}
+	}
+	return nil
+}
+
+// Free returns an error if a file must not be written. It does not check devices, pipes and
+// folders.
 func (j *Job) Free(o Output) error {
 	if !o.ToFile() {
 		return nil
@@ -75,9 +82,6 @@ func (j *Job) Free(o Output) error {
 	if !o.Begins {
 		if err := j.Foreign(o.File); err != nil {
 			return err
-		}
-		if _, err := os.Stat(filepath.Dir(j.Path(o.File))); err != nil && o.Folder == "" {
-			return &fs.PathError{Op: "open", Path: j.Path(o.File), Err: errors.Unwrap(err)}
 		}
 	}
 	_, err := os.Lstat(j.Path(o.File))
