@@ -54,7 +54,7 @@ func TestDiffSession(t *testing.T) {
 	if d := diff("start", ""); len(d.Ops) != 4 || !d.Ops[0].Undone || *d.From.Window != *d.To.Window {
 		t.Errorf("after all was undone: %+v", d)
 	}
-	for from, to := range map[string]string{"none": "", "now": "start", "": "op_none"} {
+	for from, to := range map[string]string{"none": "", "now": "start", "": "op_none", "start": "99", "0": ""} {
 		if _, err := e.DiffSession(t.Context(), scope, &carrel.DiffSessionRequest{Session: in.Session, From: from, To: to}); !errors.Is(err, api.ErrRequest) {
 			t.Errorf("from %q to %q: %v", from, to, err)
 		}

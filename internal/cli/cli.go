@@ -101,7 +101,7 @@ var idsOf = map[string]string{
 	"rm":                "an artifact: carrel ls",
 	"stash get":         "a stashed text: carrel stash ls",
 	"unpin":             "a block or an artifact: carrel messages, carrel ls",
-	"why":               "a block, an artifact or a summary: carrel messages, carrel ls",
+	"why":               "a block: carrel messages",
 }
 
 // lacking returns the error that an argument of a command is missing. Its hint is an example of the

@@ -36,7 +36,7 @@ func (s *Settings) Request(r *carrel.CompressRequest) {
 	if r.Target == (carrel.Target{}) && !r.Smallest {
 		r.Target = carrel.Target{Tokens: get[token.Count](s, "budget.target"), Share: get[ratio.Ratio](s, "budget.target")}
 	}
-	if summarizes(cmp.Or(r.Strategy, s.strategy())) {
+	if Summarizes(cmp.Or(r.Strategy, s.strategy())) {
 		r.ProbeMin = cmp.Or(r.ProbeMin, s.ProbeMin())
 	}
 }
@@ -44,13 +44,13 @@ func (s *Settings) Request(r *carrel.CompressRequest) {
 // Summarize sets the strategy of a request for a summary to anchored, if the request names none and
 // that of the settings makes no summary. Otherwise it changes nothing.
 func (s *Settings) Summarize(r *carrel.CompressRequest) {
-	if r.Strategy == "" && !summarizes(s.strategy()) {
+	if r.Strategy == "" && !Summarizes(s.strategy()) {
 		r.Strategy = carrel.StrategyAnchored
 	}
 }
 
-// summarizes reports whether a strategy makes a summary.
-func summarizes(s carrel.Strategy) bool {
+// Summarizes reports whether a strategy makes a summary.
+func Summarizes(s carrel.Strategy) bool {
 	switch s {
 	case carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyWindow, carrel.StrategyPager:
 		return false

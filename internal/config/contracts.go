@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -97,8 +98,20 @@ func (c *Contracts) Path(scope governance.Scope, id transcript.SessionID) string
 	return filepath.Join(c.dir, contractName(scope, id)+".limn")
 }
 
-// Write writes the file of a contract completely or not at all, readable by its owner only.
+// Write writes the file of a contract completely or not at all, readable by its owner only. A
+// contract only grows, so the file must be the beginning of text. Any other file has statements of
+// another program, and Write fails with a [*ContractsError] and leaves it as it is.
 func (c *Contracts) Write(scope governance.Scope, id transcript.SessionID, text []byte) (err error) {
+	is, err := os.ReadFile(c.Path(scope, id))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.HasPrefix(text, is) {
+		return &ContractsError{
+			c.dir, filepath.Base(c.Path(scope, id)) + " has statements that are not in the contract",
+			"add them with carrel contract add --statement, move the file away, and run carrel contract save",
+		}
+	}
 	f, err := os.CreateTemp(c.dir, ".contract.*") // CreateTemp uses mode 0600
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func TestContractsDirRefuses(t *testing.T) {
 
 func TestContractsWrite(t *testing.T) {
 	c := &Contracts{t.TempDir()}
-	for _, text := range []string{"first\nand longer\n", "second\n", ""} {
+	for _, text := range []string{"", "first\n", "first\nand longer\n"} {
 		if err := c.Write(governance.DefaultScope, "s", []byte(text)); err != nil {
 			t.Fatal(err)
 		}
@@ -102,6 +102,12 @@ func TestContractsWrite(t *testing.T) {
 		}
 		if fi, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v, want mode 0600", fi, err)
+		}
+	}
+	for _, text := range []string{"", "first\n", "first\nanother\n"} {
+		err := c.Write(governance.DefaultScope, "s", []byte(text))
+		if _, ok := errors.AsType[*ContractsError](err); !ok {
+			t.Errorf("a file with other statements was replaced by %q: %v", text, err)
 		}
 	}
 	if err := os.Mkdir(c.Path(governance.DefaultScope, "taken"), 0o700); err != nil {

@@ -76,7 +76,7 @@ func saveRepair(j *job.Job, res *carrel.RepairResult, to job.Output) error {
 		return err
 	}
 	for _, f := range res.Repairs {
-		j.Note("repaired: message %d: %s%s", f.Message, f.What, inBrackets(f.Rule))
+		j.Note("repaired: %s: %s%s", out.MessageWords(f.Message), f.What, inBrackets(f.Rule))
 	}
 	if to.ToFile() {
 		j.Note("wrote %s: %s, %s bytes, %s", to.File, res.Format, out.Thousands(res.Bytes), out.Count(len(res.Repairs), "repair"))

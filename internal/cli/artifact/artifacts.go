@@ -305,13 +305,13 @@ It lists the contexts that had used them. On a terminal it asks first, unless -y
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: j.CompleteArtifacts(carrel.ArtifactsRequest{All: true}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			yes, err := cmd.Flags().GetBool("yes")
+			asks, err := j.Asks(cmd)
 			if err != nil {
 				return err
 			}
 			ctx := cmd.Context()
 			return removing(ctx, j, "purge", dry, func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error) {
-				if j.StdinTerminal && j.StderrTerminal && !yes && !dry {
+				if asks {
 					trial, err := a.DryRun(nil)
 					if err != nil {
 						return nil, err

@@ -309,7 +309,7 @@ func printAssembled(p *out.Page, a *job.Access, r *assembled, fl *assembleFlags,
 	}
 	p.Line("%s", line)
 	for _, l := range r.Losses {
-		p.Line("lost: %s of message %d: %s", out.Visible(l.What), l.Message+1, out.Count(l.Count, "part"))
+		p.Line("lost: %s of %s: %s", out.Visible(l.What), out.MessageWords(l.Message), out.Count(l.Count, "part"))
 	}
 	if r.Warning != "" {
 		p.Line("warning: %s", out.Visible(r.Warning))

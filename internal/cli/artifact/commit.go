@@ -81,6 +81,7 @@ optional. If these values do not match, the gate holds the memory.`,
 				if err != nil {
 					return err
 				}
+				j.Wrote = true
 				return printCommit(j, a, fl, req, res)
 			})
 		},

@@ -92,6 +92,9 @@ func parseRecord(line []byte, req *carrel.NewArtifact) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("the line has more than one object: put each artifact on a line of its own")
 	}
+	if twice := keysOnce(line); twice != nil {
+		return errors.New(twice.Text + ": keep one of them")
+	}
 	if r.Class != "" && r.Type != "" {
 		return errors.New("class and type are the same field: use only one")
 	}

@@ -104,6 +104,7 @@ func TestLinesAreLaidOverFlags(t *testing.T) {
 		`{"text":"x","type":"poem"}`:                 "poem",
 		`{"text":"x","type":"doc","ttl":"soon"}`:     "ttl: ",
 		`{"text":"x","type":"doc","created":"soon"}`: "created: ",
+		`{"text":"x","type":"doc","text":"y"}`:       `key "text" comes twice`,
 		`{"text":"x","type":"doc"} {}`:               "more than one object",
 		`{"text":"x","type":"doc","weight":1}`:       "weight",
 		`{`:                                          "unexpected EOF",
@@ -199,5 +200,16 @@ func TestTracesAreReplayed(t *testing.T) {
 		if _, err := replayTrace("t", "get x\n"+line+"\n", 3); err == nil || !strings.Contains(err.Error(), "t:2: ") || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q in line 2", line, err, says)
 		}
+	}
+}
+
+// A file with a key twice is refused, so that no value is dropped without a word.
+func TestKeysComeOnce(t *testing.T) {
+	var v struct {
+		Confidence float64 `json:"confidence"`
+	}
+	err := readStrictly("verdict.json", []byte("{\"confidence\": 0.1,\n\"Confidence\": 0.9}"), &v, "")
+	if want := `verdict.json:2: key "Confidence" comes twice: keep one of them`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
 	}
 }

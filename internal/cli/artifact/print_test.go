@@ -144,7 +144,7 @@ func TestAssembledContextsAreReported(t *testing.T) {
 			printAssembled(p, a, result(func(r *carrel.AssembleResult) {
 				r.Losses, r.Warning = []transcript.Loss{{Message: 2, What: "an image", Count: 2}}, "w"
 			}), &assembleFlags{}, req)
-		}, Pipe: head + dry + "lost: an image of message 3: 2 parts\nwarning: w\n", TTY: ""},
+		}, Pipe: head + dry + "lost: an image of message 2: 2 parts\nwarning: w\n", TTY: ""},
 		{Name: "too little of it", Print: func(p *out.Page) {
 			printScarce(p, result(func(r *carrel.AssembleResult) { r.Demand, r.Reserve, r.Used = 2000, 10, make([]carrel.UsedEntry, 1) }), &carrel.AssembleRequest{Session: "s"}, tier.DefaultLadder)
 		}, Pipe: "", TTY: "warning: too few of the artifacts that were found are in this context. A person should review the answer.\n" +

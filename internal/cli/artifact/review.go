@@ -194,6 +194,7 @@ func newDecision(j *job.Job, verb, short, long string) *cobra.Command {
 				if err != nil {
 					return reviewHint(err)
 				}
+				j.Wrote = true
 				return j.Result("decision", res, func(p *out.Page) {
 					done := map[string]string{"approve": "approved", "reject": "rejected", "edit": "edited"}[verb]
 					by := ""

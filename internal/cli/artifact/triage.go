@@ -14,6 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
@@ -249,17 +250,33 @@ func headOf(s string) string {
 	return out.Cut(text.FirstLine(s), 60)
 }
 
-// readStrictly decodes JSON and refuses unknown keys. The hint is that of its error.
+// keysOnce returns an error if an object in JSON has a key twice: a decoder takes the last one and
+// drops the other without a word.
+func keysOnce(data []byte) *rawjson.Error {
+	e, ok := errors.AsType[*rawjson.Error](new(rawjson.Document).Read(data))
+	if ok && e.Rule == rawjson.RuleTwice {
+		return e
+	}
+	return nil
+}
+
+// readStrictly decodes JSON and refuses unknown keys and keys that come twice. The hint is that of
+// its error.
 func readStrictly(file string, data []byte, to any, hint string) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(to)
 	at := dec.InputOffset()
 	if err == nil {
-		if rest := bytes.TrimSpace(data[at:]); len(rest) == 0 {
+		twice, rest := keysOnce(data), bytes.TrimSpace(data[at:])
+		switch {
+		case twice != nil:
+			at, err = int64(twice.Offset), errors.New(twice.Text+": keep one of them")
+		case len(rest) == 0:
 			return nil
+		default:
+			err = errors.New("there is text behind the JSON value: remove it")
 		}
-		err = errors.New("there is text behind the JSON value: remove it")
 	}
 	bad := &transcript.SyntaxError{Name: file, Text: strings.TrimPrefix(err.Error(), "json: "), Hint: hint}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {

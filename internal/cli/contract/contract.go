@@ -177,6 +177,9 @@ func checkContracts(ctx context.Context, j *job.Job, s *job.SessionArg, args []s
 	var checks []checkedContract
 	for _, arg := range args {
 		if arg == "-" || strings.HasSuffix(arg, ".limn") {
+			if s.Word != "" {
+				return nil, out.Usagef("%s: a stored session is named, too: give only one", arg)
+			}
 			report, err := file(arg)
 			if checks, err = appendCheck(checks, arg, report, err); err != nil {
 				return nil, err

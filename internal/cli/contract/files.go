@@ -3,6 +3,7 @@ package contract
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -81,7 +83,9 @@ file is missing or older than the contract, a line on standard error says so.`,
 					Current bool                 `json:"current"` // the file has the whole contract
 				}{Session: id, File: folder.Path(a.Scope, id)}
 				is, err := os.ReadFile(value.File)
-				if value.Current = err == nil && bytes.Equal(is, text); !value.Current {
+				if value.Current = err == nil && bytes.Equal(is, text); len(text) == 0 {
+					j.Note("session %s has no contract yet: carrel contract init %[1]s", id)
+				} else if !value.Current {
 					j.Note("the file does not have the contract as it is now: carrel contract save %s", id)
 				}
 				return j.Result("contract-path", value, func(p *out.Page) { p.Text(value.File) })
@@ -115,11 +119,12 @@ func newContractSave(j *job.Job) *cobra.Command {
 		Short: "Write the contract of a conversation into its file",
 		Long: `Save writes the contract of a conversation into its file, see "carrel contract
 path", and warns of lines with words such as "password" or "api key". The file stays on this
-machine: Carrel uploads nothing.
+machine: Carrel uploads nothing. Save refuses to replace a file with statements that are not in
+the contract, as when another program has added them.
 
 Another program that uploads contracts can ask save for permission first. With --attended (a
 person is present) the exit code is 10, unless --consent says that the person agrees. Save writes
-the file in any case, and asks nothing.`,
+the file also without consent, and asks nothing.`,
 		Example:           `  carrel contract save --attended --consent`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
@@ -157,6 +162,11 @@ func saveContract(ctx context.Context, j *job.Job, a *job.Access, id transcript.
 	lines, err := a.Contract(ctx, a.Scope, &carrel.SessionRequest{Session: id})
 	if err != nil {
 		return nil, err
+	}
+	if len(lines.Statements) == 0 {
+		return nil, &out.Error{
+			Err: store.ErrNotFound, Text: fmt.Sprintf("session %s has no contract", id), Hint: "carrel contract init " + string(id),
+		}
 	}
 	if value.File, err = writeContractFile(ctx, j, a, id); err != nil {
 		return nil, err

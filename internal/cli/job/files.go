@@ -49,6 +49,9 @@ func (j *Job) checkFiles(cmd *cobra.Command) (err error) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, ok := f.Annotations[fileFlag]; ok && err == nil {
 			err = j.Free(Output{File: f.Value.String(), Force: force, Begins: anew})
+			if what, _ := pflag.UnquoteUsage(f); what != "folder" && err == nil && !anew { // a folder is made, if it is missing
+				err = j.hasFolder(f.Value.String())
+			}
 		}
 	})
 	return err
@@ -60,6 +63,14 @@ func (o *Output) ToFile() bool { return o.File != "" && o.File != "-" }
 // isThere returns the error that a file exists and --force is not given.
 func isThere(name string) error {
 	return &out.Error{Text: name + ": the file exists; --force replaces it", Err: fs.ErrExist}
+}
+
+// hasFolder returns an error if the folder of a file to write does not exist.
+func (j *Job) hasFolder(name string) error {
+	if _, err := os.Stat(filepath.Dir(j.Path(name))); err != nil {
+		return &fs.PathError{Op: "open", Path: j.Path(name), Err: errors.Unwrap(err)}
+	}
+	return nil
 }
 
 // Free returns an error if a file must not be written. It does not check devices, pipes and

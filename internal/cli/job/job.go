@@ -103,6 +103,9 @@ func (j *Job) Start(cmd *cobra.Command) error {
 	if err := j.startTimeout(cmd.Flags().Changed("timeout")); err != nil {
 		return err
 	}
+	if dry := cmd.Flags().Lookup("dry-run"); dry != nil {
+		j.Wrote = dry.Value.String() == "false"
+	}
 	if _, err := config.Clock(j.Getenv, j.now, j.Now); err != nil {
 		return err
 	}
@@ -265,6 +268,18 @@ func (j *Job) Read(name string) ([]byte, error) {
 		return io.ReadAll(j.Stdin)
 	}
 	return agents.ReadFile(j.Path(name))
+}
+
+// Asks reports whether a command asks before it erases something: not without a person at the
+// terminal, and not with --yes or --dry-run. It fails if the person could not see the question.
+func (j *Job) Asks(cmd *cobra.Command) (bool, error) {
+	yes, _ := cmd.Flags().GetBool("yes") // false without such a flag
+	dry, _ := cmd.Flags().GetBool("dry-run")
+	yes = yes || dry
+	if j.StdinTerminal && !j.StderrTerminal && !yes {
+		return false, out.Usagef("-y: the question whether to erase cannot be shown, as standard error is no terminal: give -y to erase without it")
+	}
+	return j.StdinTerminal && !yes, nil
 }
 
 // Ask asks the person at the terminal.

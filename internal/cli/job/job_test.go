@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -168,6 +169,29 @@ func TestParseShare(t *testing.T) {
 	} {
 		if got, err := ParseShare("--min", in); err == nil || err.Error() != "--min: \""+in+"\""+want {
 			t.Errorf("%q is %v, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
+// A command that erases asks at a terminal, and does not go on if the question could not be seen.
+func TestErasingAsks(t *testing.T) {
+	for _, tt := range []struct{ stdin, stderr, yes, asks, fails bool }{
+		{stdin: true, stderr: true, asks: true},
+		{stdin: true, fails: true},
+		{stdin: true, yes: true},
+		{stdin: true, stderr: true, yes: true},
+		{stderr: true},
+		{},
+	} {
+		j, _ := newTestJob(t)
+		j.StdinTerminal, j.StderrTerminal = tt.stdin, tt.stderr
+		cmd := &cobra.Command{}
+		Writes(cmd, new(bool))
+		if err := cmd.ParseFlags([]string{fmt.Sprintf("--yes=%t", tt.yes)}); err != nil {
+			t.Fatal(err)
+		}
+		if asks, err := j.Asks(cmd); asks != tt.asks || (err != nil) != tt.fails {
+			t.Errorf("%+v: %v, %v", tt, asks, err)
 		}
 	}
 }

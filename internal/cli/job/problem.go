@@ -252,7 +252,7 @@ func budgetHint(err error) string {
 		return "nothing was discarded; carrel messages shows the blocks that may leave, and carrel discard --auto chooses"
 	}
 	if e, ok := carrel.Floor(err); ok {
-		return fmt.Sprintf("carrel compress --target %d, or --smallest, or carrel unpin ID for a pinned block", e.Need)
+		return fmt.Sprintf("carrel compress --target %d, or --strategy account --smallest, or carrel unpin ID for a pinned block", e.Need)
 	}
 	return ""
 }

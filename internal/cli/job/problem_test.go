@@ -162,7 +162,7 @@ func TestHints(t *testing.T) {
 		{"a contract that is there", contract.ErrInitialized, "carrel contract show, or carrel contract add"},
 		{"a payload that cannot be read", &contract.PayloadError{}, "carrel contract init --help shows a payload"},
 		{"a run that fails", &contract.RunError{}, "nothing was changed; carrel contract show lists the rules, carrel contract check the failures"},
-		{"a budget below the floor", &pager.FloorError{Need: 1234}, "carrel compress --target 1234, or --smallest, or carrel unpin ID for a pinned block"},
+		{"a budget below the floor", &pager.FloorError{Need: 1234}, "carrel compress --target 1234, or --strategy account --smallest, or carrel unpin ID for a pinned block"},
 		{"a discard below the floor", &pager.DiscardError{Target: 5, Floor: 4321}, "carrel discard --auto --to 4321"},
 		{"a paging that is refused", &pager.DiscardError{Paging: true}, "nothing was paged; carrel messages shows the blocks under rules, and carrel unpin lifts a pin"},
 		{"a discard at the floor", &pager.DiscardError{Before: 5, Floor: 5}, "nothing was discarded, and nothing needs to be: the window is not above its floor, the setting budget.floor"},

@@ -44,6 +44,12 @@ func (o *Out) print(d document, text func(p *Page)) error {
 		return err
 	}
 	doc, err := o.document(d)
+	if o.Wrote && KindOf(err) == KindUsage { // a command that fails has changed nothing, so this one must not fail
+		fmt.Fprintf(o.terminal.Stderr, "carrel: %s; the command was carried out, and its whole result is printed\n", Visible(err.Error()))
+		whole := *o
+		whole.JSON, whole.JQ, whole.Template = AllFields, "", ""
+		doc, err = whole.document(d)
+	}
 	if err != nil {
 		return err
 	}

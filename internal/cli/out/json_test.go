@@ -1,6 +1,38 @@
 package out
 
-import "testing"
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// A command that has changed something prints its whole result if a field or an expression does
+// not fit it.
+func TestNoResultOfAWriteIsLost(t *testing.T) {
+	for _, o := range []*Out{
+		{JSON: "nosuch"},
+		{JSON: "id,nosuch"},
+		{JSON: AllFields, JQ: ".id.x"},
+		{JSON: AllFields, Template: "{{index .id 9}}"},
+	} {
+		value := struct {
+			ID string `json:"id"`
+		}{"a1"}
+		var stdout, stderr bytes.Buffer
+		o.terminal = &Terminal{Stdout: &stdout, Stderr: &stderr}
+		if err := o.Result("made", value, nil); KindOf(err) != KindUsage || stdout.Len() > 0 {
+			t.Errorf("%+v before a write: %v, %q, want a usage error", o, err, stdout.String())
+		}
+		o.Wrote = true
+		want := `{"schema":"carrel.made.v1","id":"a1"}` + "\n"
+		if err := o.Result("made", value, nil); err != nil || stdout.String() != want {
+			t.Errorf("%+v after a write: %v, %q, want %q", o, err, stdout.String(), want)
+		}
+		if got := stderr.String(); !strings.HasPrefix(got, "carrel: --") || !strings.HasSuffix(got, "; the command was carried out, and its whole result is printed\n") {
+			t.Errorf("%+v: standard error has %q", o, got)
+		}
+	}
+}
 
 // The output of a template ends with exactly one line end.
 func TestTemplatesEndTheirLine(t *testing.T) {

@@ -47,6 +47,10 @@ type Out struct {
 	Color        string // auto, always or never
 	Progress     string // auto, plain, json or none
 
+	// Wrote means that the command has changed something before it prints its result. If the
+	// result has no such field as --json names, or --jq or --template fails, it is printed whole.
+	Wrote bool
+
 	terminal *Terminal
 	progress *Progress // the last one, or nil
 }

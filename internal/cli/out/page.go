@@ -145,7 +145,7 @@ func (p *Page) aligned(t *Table) {
 			switch colored := string(p.Paint(t.style(n, i), s)); {
 			case right[i]:
 				p.buf.WriteString(pad + colored)
-			case last && used < hangs && Columns(s) > p.Width-used:
+			case last && strings.TrimSpace(s) != "" && used < hangs && Columns(s) > p.Width-used:
 				p.buf.WriteString(strings.TrimSuffix(wrapped(strings.Repeat(" ", used)+colored+"\n", p.Width), "\n")[used:])
 			case last:
 				p.buf.WriteString(colored)
@@ -261,6 +261,9 @@ func (p *Page) cell(v any) (text string, number bool) {
 	case token.Count:
 		return p.Number(int64(v)), true
 	case time.Time:
+		if v.IsZero() {
+			return "", false // unknown
+		}
 		if p.TTY {
 			return v.UTC().Format("2006-01-02 15:04"), false
 		}
@@ -286,12 +289,12 @@ func (p *Page) cell(v any) (text string, number bool) {
 	return Visible(fmt.Sprint(v)), false
 }
 
-// When returns the age of a time for a terminal. For a pipe, and if t is after now, it returns the
-// time itself.
+// When returns the age of a time for a terminal. For a pipe, and if t is zero or after now, it
+// returns the time itself.
 func (p *Page) When(t, now time.Time) any {
 	age := now.Sub(t)
 	switch {
-	case !p.TTY || age < 0:
+	case !p.TTY || age < 0 || t.IsZero():
 		return t
 	case age < time.Hour:
 		return fmt.Sprintf("%d min", int(age.Minutes()))

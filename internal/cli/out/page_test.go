@@ -69,6 +69,24 @@ func TestTablesAreAligned(t *testing.T) {
 	}
 }
 
+// A table can be printed on a terminal of any width, also with empty cells.
+func TestTablesFitAnyWidth(t *testing.T) {
+	for width := range 60 {
+		for _, last := range []string{"", "x", " ", "two words", strings.Repeat("w", 40), "pkg/" + strings.Repeat("w", 40) + "/a.go"} {
+			for _, whole := range []bool{false, true} {
+				p := out.NewPage(true, width)
+				tb := &out.Table{Head: []string{"name", "n", ""}, Whole: whole}
+				tb.Add(strings.Repeat("a", 45), 1200, last)
+				tb.Add("b", 5, "")
+				p.Table(tb)
+				if lines := strings.Count(p.String(), "\n"); lines < 3 {
+					t.Errorf("width %d, last cell %q: %d lines, want at least 3", width, last, lines)
+				}
+			}
+		}
+	}
+}
+
 func TestTimesAreAges(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	for age, want := range map[time.Duration]any{

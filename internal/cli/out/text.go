@@ -140,10 +140,15 @@ func cutCell(s string, n int) string {
 	}
 	head, path := s[:strings.LastIndexByte(s, ' ')+1], s[strings.LastIndexByte(s, ' ')+1:]
 	if room := n - Columns(head) - 1; strings.Contains(path, "/") && room >= least {
-		for Columns(path) > room {
-			_, size := utf8.DecodeRuneInString(path)
-			path = path[size:]
+		cut, left := len(path), room
+		for cut > 0 {
+			r, size := utf8.DecodeLastRuneInString(path[:cut])
+			if left -= runeColumns(r); left < 0 {
+				break
+			}
+			cut -= size
 		}
+		path = path[cut:]
 		if i := strings.IndexByte(path, '/'); i >= 0 && len(path)-i >= least {
 			path = path[i:] // keep a name whole or not at all
 		}
@@ -205,6 +210,15 @@ func columnsPainted(s string) int {
 		}
 		_, s, _ = strings.Cut(color, "m")
 	}
+}
+
+// MessageWords returns the words for a message of a request: its index, which counts from 0 as in
+// the fields of JSON. The index -1 is the request as a whole.
+func MessageWords(index int) string {
+	if index < 0 {
+		return "the request"
+	}
+	return fmt.Sprintf("message %d", index)
 }
 
 // Thousands formats a number with separators, such as 12,904.

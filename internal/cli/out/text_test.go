@@ -132,6 +132,8 @@ func TestCutCell(t *testing.T) {
 		{"Read: internal/pkg/x/y.go", 18, "Read: …/pkg/x/y.go"},
 		{"Read: internal/pkg/x/y.go", 13, "Read: intern…"},
 		{"a/very-long-name-of-a-file.go", 14, "…-of-a-file.go"},
+		{strings.Repeat("a/", 500_000) + "internal/x.go", 14, "…internal/x.go"}, // in time
+		{"a/" + strings.Repeat("日本", 9), 12, "…本日本日本"},
 		{"a line of words and no path", 10, "a line of…"},
 	} {
 		got := cutCell(tt.s, tt.n)

@@ -118,6 +118,9 @@ func (fl *compressFlags) run(ctx context.Context, j *job.Job, s *job.SessionArg,
 		out := &compressed{CompressResult: res, least: req.ProbeMin, dry: req.DryRun, kept: fl.in == ""}
 		if !req.DryRun {
 			if err := fl.finish(ctx, j, a, out); err != nil {
+				if out.kept && res.Op != "" {
+					j.NoteFunc(out.print) // the compression is stored, and the report names the undo
+				}
 				return err
 			}
 		}
@@ -153,9 +156,6 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 	if req.ProbeMin, err = parseLeast("--probe-min", fl.least); err != nil {
 		return err
 	}
-	if fl.todosOut != "" && fl.todos == "" {
-		return out.Usagef("--todos-out: needs --todos with the to-do list")
-	}
 	if fl.summary && req.DryRun {
 		return out.Usagef("--summary: a dry run makes no summary to print: leave out -n")
 	}
@@ -165,12 +165,47 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 	if fl.in != "" && fl.out.File == "" && fl.state != "-" && fl.todosOut != "-" && !fl.summary && j.JSON == "" {
 		fl.out.File = "-"
 	}
+	if err := fl.checkOutputs(j); err != nil {
+		return err
+	}
 	flags := fl.toStdout()
 	if len(flags) > 0 && j.JSON != "" && !req.DryRun {
 		flags = append(flags, "--json")
 	}
 	if len(flags) > 1 {
 		return out.Usagef("%s: only one can go to standard output", out.WordList(flags))
+	}
+	return nil
+}
+
+// checkOutputs checks the flags for the summary, the to-do list and the export, and that no two
+// flags name the same file. It runs before the compression, so that nothing is changed if a check
+// fails.
+func (fl *compressFlags) checkOutputs(j *job.Job) error {
+	if fl.todosOut != "" && fl.todos == "" {
+		return out.Usagef("--todos-out: needs --todos with the to-do list")
+	}
+	if (fl.summary || fl.todos != "") && fl.strategy != "" && !config.Summarizes(carrel.Strategy(fl.strategy)) {
+		return out.Usagef("--summary and --todos: the strategy %s makes no summary: take %s", fl.strategy, carrel.StrategyAnchored)
+	}
+	if fl.to != "" {
+		if fl.out.File == "" {
+			return out.Usagef("--to: needs -o with the file of the export, or - for standard output")
+		}
+		if _, err := carrel.FormatNamed(fl.to); err != nil {
+			return out.Usagef("--to: %w", err)
+		}
+	}
+	named := make(map[string]string)
+	for _, f := range [...]struct{ flag, file string }{{"-o", fl.out.File}, {"--todos-out", fl.todosOut}, {"--state", fl.state}} {
+		path := j.Path(f.file)
+		switch other := named[path]; {
+		case f.file == "" || f.file == "-":
+		case other != "":
+			return out.Usagef("%s and %s: the file is the same: name another for one of them", other, f.flag)
+		default:
+			named[path] = f.flag
+		}
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ requests is shown separately, if its transcript records it. Messages that the cl
 belong to earlier windows: they are not counted here, and can be recalled.
 
 With --watch it prints the picture again whenever the conversation changes, until it is
-interrupted; with --json or into a pipe it prints one line for each change.`,
+interrupted. Into a pipe it prints one line for each change, and with --json one document.`,
 		Example:           `  carrel context`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,

@@ -138,6 +138,9 @@ func money(b *economy.Bill, m economy.Money) string {
 
 // total formats the total of a bill.
 func total(b *economy.Bill) string {
+	if b.Calls == 0 {
+		return "no calls are recorded"
+	}
 	if b.Unpriced == b.Calls {
 		return "no price is known"
 	}
@@ -150,7 +153,11 @@ func printBreaks(p *out.Page, b *economy.Bill) {
 		p.Line("")
 		t := &out.Table{Head: []string{"call", "at", "cause", "by", "idle", "lost", "extra"}}
 		for _, k := range b.Breaks {
-			t.Add(k.Call+1, k.At.UTC().Format(time.DateTime), string(k.Cause), k.By, k.Idle.Round(time.Second).String(), k.Lost, money(b, k.Extra))
+			at := "" // unknown
+			if !k.At.IsZero() {
+				at = k.At.UTC().Format(time.DateTime)
+			}
+			t.Add(k.Call+1, at, string(k.Cause), k.By, k.Idle.Round(time.Second).String(), k.Lost, money(b, k.Extra))
 		}
 		p.Table(t)
 	}

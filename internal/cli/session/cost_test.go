@@ -73,6 +73,23 @@ func TestCostsArePrinted(t *testing.T) {
 				"1 compaction by the client: the call that wrote the summary is not recorded\n",
 		},
 		{
+			Name: "no times", Print: func(p *out.Page) {
+				p.Width = 160
+				printCost(p, one(func(r *carrel.CostResult) {
+					r.Total.Breaks = []economy.Break{{Call: 1, Cause: "expired", By: "time", Lost: 6000, Extra: 5_000_000}}
+					r.Sessions[0].Last = time.Time{}
+				}), false, noon)
+			},
+			Pipe: pipe + "\n2\t\texpired\ttime\t0s\t6000\t$0.0050\n\ns-1\t\tm-1\t2\t2000\t75%\t1\t$3.51\tFix it\n\n3 calls of 1 session: $3.51; without a cache it had been $5.00\n",
+			TTY: tty + "\ncall  at  cause    by    idle   lost  extra\n   2      expired  time  0s    6,000  $0.0050\n" +
+				"\nsession  used  model  calls  prompts  read  breaks  cost   title\ns-1            m-1        2    2,000  75%        1  $3.51  Fix it\n" +
+				"\n3 calls of 1 session: $3.51; without a cache it had been $5.00\n",
+		},
+		{
+			Name: "no calls", Print: func(p *out.Page) { printCost(p, &carrel.CostResult{}, false, noon) },
+			Pipe: "read\t0\t0%\t–\nwritten\t0\t0%\t–\nuncached\t0\t0%\t–\noutput\t0\t\t–\n\n0 calls of 0 sessions: no calls are recorded\n",
+		},
+		{
 			Name: "no price at all", Print: func(p *out.Page) {
 				printCost(p, &carrel.CostResult{Total: economy.Bill{Calls: 1, Unpriced: 1, Missing: []string{"x"}, Spend: economy.Spend{Read: 1}}}, false, noon)
 			},

@@ -30,8 +30,8 @@ Rules keep these blocks: system text, the first task, the newest user message an
 corrections, code edits unless the file was later written as a whole or deleted, plans and
 conclusions, summaries, calls without a result, pinned blocks, and the last blocks. If a named
 block is among them, nothing is changed, the exit code is 9, and each refused block is listed with
-the reason. The same happens if the window would fall below its floor: 30,000 tokens, or 30% of
-the context window if that is less (budget.floor).
+the reason. The same happens if the window would fall below its floor (budget.floor): 30,000
+tokens, but at most 30% of the context window and 3/8 of the effective window.
 
 With --auto blocks leave in this order, and within it the oldest first:
 
@@ -44,10 +44,10 @@ With --auto blocks leave in this order, and within it the oldest first:
   7  other tool calls
   8  older replies
 
-The target is 50,000 tokens, or half of the context window if that is less. The setting tools says
-what an unknown tool does: "carrel help config". If the model's thinking is signed, the messages
-after the first discarded block lose their thinking, because providers would refuse its signature
-there.`,
+The target is 50,000 tokens, but at most half of the context window and 5/8 of the effective
+window: "carrel help context level". The setting tools says what an unknown tool does: "carrel help
+config". If the model's thinking is signed, the messages after the first discarded block lose their
+thinking, because providers would refuse its signature there.`,
 		Example: `  carrel discard 1f03a9c2 77b0e4d1
   carrel discard --auto -n
   carrel discard --auto --to 40000 @prev`,

@@ -126,10 +126,10 @@ func saveExport(j *job.Job, res *carrel.ExportResult, to job.Output) error {
 		return err
 	}
 	for _, l := range res.Losses {
-		j.Note("warning: message %d: lost %s (%d, %s bytes)", l.Message, l.What, l.Count, out.Thousands(l.Bytes))
+		j.Note("warning: %s: lost %s (%d, %s bytes)", out.MessageWords(l.Message), l.What, l.Count, out.Thousands(l.Bytes))
 	}
 	for _, f := range res.Repairs {
-		j.Note("repaired: message %d: %s", f.Message, f.What)
+		j.Note("repaired: %s: %s", out.MessageWords(f.Message), f.What)
 	}
 	for _, v := range res.Violations {
 		j.Note("warning: as imported: %s", v.String())

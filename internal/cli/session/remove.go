@@ -61,13 +61,12 @@ given.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			yes, err := cmd.Flags().GetBool("yes")
+			asks, err := j.Asks(cmd)
 			if err != nil {
 				return err
 			}
 			ask := func(res *carrel.SessionRemoval) bool {
-				return yes || !j.StdinTerminal || !j.StderrTerminal ||
-					j.Ask(fmt.Sprintf("erase %s, %s, for good", out.Count(1+len(res.Derived), "conversation"), out.Count(res.Cells, "cell")))
+				return !asks || j.Ask(fmt.Sprintf("erase %s, %s, for good", out.Count(1+len(res.Derived), "conversation"), out.Count(res.Cells, "cell")))
 			}
 			return retire(cmd.Context(), j, args[0], dry, (*carrel.Engine).PurgeSession, ask)
 		},

@@ -100,6 +100,9 @@ files. If there are problems, the exit code is 1. "carrel summary accept" also a
 					return err
 				}
 			} else {
+				if of.blocks != 0 {
+					return out.Usagef("--blocks: needs --session or --source with the conversation")
+				}
 				_, problems := summary.Examine(data, nil)
 				value.Problems = problems
 			}

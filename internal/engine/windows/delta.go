@@ -117,7 +117,7 @@ func (d *delta) moment(word string) (int, error) {
 		}
 		return min(1, len(d.ops)), nil
 	}
-	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
+	if n, err := strconv.ParseInt(word, 10, 64); err == nil && n <= int64(d.h.Head.Revision) {
 		for i := range slices.Backward(d.ops) {
 			if int64(d.ops[i].Revision) <= n {
 				return i + 1, nil
