@@ -34,7 +34,7 @@ func (d *doctor) proxy(ctx context.Context) doctorCheck {
 			setup := "carrel setup " + p.clients[0] + " --mode proxy"
 			advice := "start it: carrel proxy; or take it out: " + setup + " --undo"
 			if p.url != present {
-				advice = setup + " writes the address of your settings, " + present + "; with --undo it takes the address out"
+				advice = "take the address out with " + setup + " --undo; without --undo the command then writes that of your settings, " + present
 			}
 			return doctorCheck{"proxy", stateFail, fmt.Sprintf("%s sends its calls to %s, where nothing listens", out.WordList(p.clients), p.url), advice}
 		}

@@ -20,9 +20,8 @@ older, the exit code is 9 and nothing is changed.
 
 With --mode proxy it writes instead the address of "carrel proxy" as the address to which
 Claude Code sends its calls. The proxy must then run whenever Claude Code does; "carrel
-doctor" warns if it does not. An address http://127.0.0.1:PORT/anthropic that is there counts as
-an earlier address of the proxy: setup replaces it, and --undo takes it out. "carrel run --
-claude" needs no setup at all.`,
+doctor" warns if it does not. After the proxy's address has changed, --undo takes the earlier one,
+http://127.0.0.1:PORT/anthropic, out. "carrel run -- claude" needs no setup at all.`,
 		examples: []string{"claude --print", "claude --scope project --mode mcp --yes", "claude --mode proxy", "claude --undo"},
 		scopes:   []string{"user", "project"},
 		modes:    []string{modeAll, modeHooks, modeMCP, modeProxy},

@@ -23,9 +23,9 @@ Carrel into the folder of OpenCode's settings: into yours, or with --scope proje
 this folder, for everybody who works in it. On a machine without carrel the plug-in does nothing.
 
 With --mode proxy it writes instead the address of "carrel proxy" as the address to which OpenCode
-sends its calls to Anthropic and OpenAI. The proxy must then run whenever OpenCode does. An address
-http://127.0.0.1:PORT/anthropic/v1 or http://127.0.0.1:PORT/openai/v1 that is there counts as an
-earlier address of the proxy. Other providers of OpenCode stay as they are.`,
+sends its calls to Anthropic and OpenAI. The proxy must then run whenever OpenCode does. After the
+proxy's address has changed, --undo takes the earlier one, http://127.0.0.1:PORT/anthropic/v1 or
+http://127.0.0.1:PORT/openai/v1, out. Other providers of OpenCode stay as they are.`,
 		examples: []string{"opencode --print", "opencode --scope project --mode mcp --yes", "opencode --mode proxy", "opencode --undo"},
 		scopes:   []string{"user", "project"},
 		modes:    []string{modeAll, modeHooks, modeMCP, modeProxy},

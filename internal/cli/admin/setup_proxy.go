@@ -24,9 +24,9 @@ func proxyURL(j *job.Job) (string, error) {
 	return "http://" + s.Proxy().Listen, nil
 }
 
-// urlPart returns the part of a JSON file that sets a URL of the proxy at a path of keys. It
-// replaces an earlier URL of the proxy. Adding the part fails if another URL is already there; the
-// hint is to set that URL as an upstream in Carrel's own settings.
+// urlPart returns the part of a JSON file that sets a URL of the proxy at a path of keys. Adding the
+// part fails if another URL is already there; the hint is to set that URL as an upstream in Carrel's
+// own settings. Taking the part out also takes out a URL that isProxy accepts.
 func urlPart(address, upstream string, path ...string) setupPart {
 	dir, key := path[:len(path)-1], path[len(path)-1]
 	find := func(t *settingsText) (n *node, text string, err error) {
@@ -41,8 +41,8 @@ func urlPart(address, upstream string, path ...string) setupPart {
 		case err != nil || there == address:
 			return err
 		case isProxy(there, address):
-			t.splice(n.span, string(rawjson.AppendString(nil, address)))
-			return nil
+			return out.Hinted(t.fail(n.span.Start, "%s is set to %s already", placeOf(path), there),
+				"if the proxy had this address before, take it out with --undo and run setup again; if another program listens there, remove it, and set proxy.upstream."+upstream+" to it: carrel help config")
 		case n != nil:
 			return out.Hinted(t.fail(n.span.Start, "%s is set already, and setup did not write it", placeOf(path)),
 				"remove it, and set proxy.upstream."+upstream+" to its value in Carrel's own settings: carrel help config")

@@ -35,10 +35,6 @@ func TestProxyIsSplicedIn(t *testing.T) {
 			`{"env":{"ANTHROPIC_BASE_URL":"http:\/\/127.0.0.1:8787\/anthropic"}}`, claudeURL(testProxy),
 		},
 		{
-			"Claude Code, an earlier address of the proxy", "{\n  \"env\": {\"A\": \"1\", \"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:9911/anthropic\"}\n}\n",
-			"{\n  \"env\": {\"A\": \"1\", \"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787/anthropic\"}\n}\n", claudeURL(testProxy),
-		},
-		{
 			"OpenCode, a provider with options", "{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {}\n    }\n  }\n}\n",
 			"{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {\n        \"baseURL\": \"http://127.0.0.1:8787/openai/v1\"\n      }\n    }\n  }\n}\n", provider,
 		},
@@ -77,6 +73,7 @@ func TestProxySetupRefuses(t *testing.T) {
 		{"a gateway of Claude Code", "{\n  \"env\": {\n    \"ANTHROPIC_BASE_URL\": \"https://gateway.example.org\"\n  }\n}\n", 3, claudeURL(testProxy)},
 		{"a gateway on this machine", `{"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:4000"}}`, 1, claudeURL(testProxy)},
 		{"a gateway with the name of this machine", `{"env": {"ANTHROPIC_BASE_URL": "http://localhost:4000/anthropic"}}`, 1, claudeURL(testProxy)},
+		{"a gateway that may be an earlier proxy", `{"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:4000/anthropic"}}`, 1, claudeURL(testProxy)},
 		{"an address that is none", `{"env": {"ANTHROPIC_BASE_URL": 7}}`, 1, claudeURL(testProxy)},
 		{"variables that are none", "{\n  \"env\": []\n}\n", 2, claudeURL(testProxy)},
 		{"a provider of Codex", "model = \"m\"\nmodel_provider = \"azure\"\n", 2, codexPart(testProxy)},
