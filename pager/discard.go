@@ -464,9 +464,9 @@ func (d *discarding) named() (*DiscardPlan, error) {
 
 // belowFloor is the reason to refuse the named blocks if a window of rest tokens would be left.
 func (d *discarding) belowFloor(rest token.Count) string {
-	words, may := "would leave", "nothing may go"
+	words, may := "would leave a window of", "nothing may go"
 	if len(d.IDs) > 1 {
-		words = "would leave, with the others,"
+		words = "would, with the others, leave a window of"
 	}
 	if d.before > d.Floor {
 		may = fmt.Sprintf("at most %d may go", d.before-d.Floor)

@@ -357,11 +357,11 @@ func TestNamedDiscard(t *testing.T) {
 			[]transcript.BlockID{"01", "03"},
 			201,
 			[]Refusal{
-				{"01", "", "would leave, with the others, 200 tokens, and the floor is 201: at most 199 may go"},
-				{"03", "", "would leave, with the others, 200 tokens, and the floor is 201: at most 199 may go"},
+				{"01", "", "would, with the others, leave a window of 200 tokens, and the floor is 201: at most 199 may go"},
+				{"03", "", "would, with the others, leave a window of 200 tokens, and the floor is 201: at most 199 may go"},
 			},
 		},
-		{"from below the floor, nothing goes", []transcript.BlockID{"01"}, 500, []Refusal{{"01", "", "would leave 300 tokens, and the floor is 500: nothing may go"}}},
+		{"from below the floor, nothing goes", []transcript.BlockID{"01"}, 500, []Refusal{{"01", "", "would leave a window of 300 tokens, and the floor is 500: nothing may go"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, IDs: tt.ids, Floor: tt.floor})

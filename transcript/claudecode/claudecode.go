@@ -123,7 +123,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	if leaf < 0 {
 		text := "no row has a uuid and a message"
 		if len(s.Warnings) > 0 {
-			text = fmt.Sprintf("%s; line %d: %s", text, s.Warnings[0].Line, s.Warnings[0].Text)
+			text = fmt.Sprintf("%s; line %d: %s", text, s.Warnings[0].Line, strings.TrimSuffix(s.Warnings[0].Text, " (kept, not read)"))
 		}
 		return nil, &transcript.SyntaxError{Name: name, Text: text, Hint: "a session file of Claude Code has one JSON object on each line"}
 	}

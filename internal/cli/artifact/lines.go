@@ -57,7 +57,7 @@ func readLines(ctx context.Context, j *job.Job, a *job.Access, name string, temp
 		}
 		req := *template
 		if err := parseRecord(line, &req); err != nil {
-			return nil, &transcript.SyntaxError{Name: name, Line: n, Text: err.Error(), Hint: "carrel put --help lists the fields of a line"}
+			return nil, &transcript.SyntaxError{Name: name, Line: n, Text: err.Error(), Hint: "nothing was stored; the fields of a line are id, class or type, title, text, source, subject, ttl, created, verified_by, pinned, from and allow_secrets"}
 		}
 		if at := seen[req.ID]; at > 0 && req.ID != "" {
 			return nil, &transcript.SyntaxError{Name: name, Line: n, Field: "id", Text: fmt.Sprintf("%q is in line %d, too", req.ID, at)}

@@ -407,5 +407,5 @@ func (r *importReport) err() error {
 	case len(r.Files) == 1:
 		return r.first
 	}
-	return out.Hinted(out.SomeFailed(r.Failed, len(r.Files), r.first), "the others are imported; carrel import FILE says more of one")
+	return out.Hinted(out.SomeFailed(r.Failed, len(r.Files), r.first), "the others are imported, and nothing of a file that failed; mend the files or the names, and import those again")
 }
