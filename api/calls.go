@@ -116,9 +116,14 @@ type CallAccount struct {
 
 // A CallSegment is a stretch of a body.
 type CallSegment struct {
-	Kind   manifest.Kind `json:"kind"`             // frame, message, or stub (text of Carrel in place of messages)
-	Bytes  int           `json:"bytes"`            // at least 1
-	Commit digest.Digest `json:"commit"`           // Chain if Before is set; otherwise [manifest.CommitSegment] with the chain before the segment as salt, zero for a frame
+	Kind  manifest.Kind `json:"kind"`  // frame, message, or stub (text of Carrel in place of messages)
+	Bytes int           `json:"bytes"` // at least 1
+
+	// Commit is Chain if Before is set. Otherwise it is [manifest.CommitSegment] of the bytes. The
+	// salt is the chain over the sent messages before the segment; it is zero if there are none,
+	// and for every frame.
+	Commit digest.Digest `json:"commit"`
+
 	Chain  digest.Digest `json:"chain,omitzero"`   // chain over the sent messages up to the end of the segment; zero for a frame
 	Before string        `json:"before,omitempty"` // id of an earlier call that sent the same messages up to this chain
 }

@@ -11,9 +11,10 @@ type ExportRequest struct {
 	To      string               `json:"to,omitempty"`    // format; by default the session's own
 	Whole   bool                 `json:"whole,omitempty"` // the whole conversation as imported, not the window
 
-	// As, if not empty, makes the export a new session with this id, for an
-	// agent to resume. It is a lower-case UUID for the formats claudecode and
-	// codex; other formats refuse it. The lines of the file get ids derived from it.
+	// As, if not empty, makes the export a new session with this id, for an agent to resume. It
+	// is a lower-case UUID for the formats claudecode, codex and geminicli, and "ses_" with 8 or
+	// more letters and digits for opencode; other formats refuse it. It differs from Session. In
+	// claudecode and opencode, lines and messages get new ids derived from it.
 	As transcript.SessionID `json:"as,omitempty"`
 }
 

@@ -22,8 +22,9 @@ type StashRequest struct {
 	// decides.
 	Session transcript.SessionID `json:"session,omitempty"`
 
-	// History is the conversation, in parts in order and in Format, if it is
-	// not stored as a Session. Unreadable parts are ignored.
+	// History is the conversation, if it is not stored as a Session. The entries are in order.
+	// Each is decoded alone, as data in Format: a whole file or request, for example. Entries
+	// that cannot be decoded are skipped.
 	History [][]byte `json:"history,omitempty"`
 	Format  string   `json:"format,omitempty"` // format of History
 

@@ -22,6 +22,9 @@
 //
 //	clean, _ := assembly.Neutralize(text)
 //	short := assembly.Brief(origin, clean, terms, limit, count)
+//	if short != clean {
+//		origin.Form = manifest.FormBrief
+//	}
 //	fenced := assembly.Fence(origin, short)
 //
 // # The gate

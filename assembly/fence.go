@@ -17,9 +17,13 @@ import (
 type Origin struct {
 	ID      string // id by which the whole text can be recalled
 	Class   provenance.Class
-	Origin  string        // such as "file:policy.md"
-	Created string        // date as the reader will see it; may be empty
-	Form    manifest.Form // form of the text; whole if empty
+	Origin  string // such as "file:policy.md"
+	Created string // date as the reader will see it; may be empty
+
+	// Form is the form of the text that [Fence] gets. Fence adds the attribute form="brief" for
+	// [manifest.FormBrief], and no attribute if Form is whole or empty. Set it before you fence a
+	// text that [Brief] or [Excerpt] made shorter. [Shorten] sets it itself.
+	Form manifest.Form
 
 	// Tokens is the size of the whole text, from which [Brief] and [Excerpt] derive the number
 	// of omitted tokens; if it is 0, they count the text. For [Shorten] it includes the fence

@@ -13,8 +13,9 @@ type Shortener func(s Origin, text string, terms []string, limit token.Count, co
 const shortenTries = 4
 
 // Shorten returns a short form of text inside its fence, with at most limit tokens including
-// the fence, and the tokens of the result. It returns "" and 0 if no form fits. The caller has
-// neutralized text, and s.Tokens is the size of Fence(s, text); it must not be 0.
+// the fence, and the tokens of the result. The fence has the form brief, whatever s.Form is.
+// The results are "" and 0 if no form fits. The caller has neutralized text, and s.Tokens is the
+// size of Fence(s, text), where s.Form is whole or empty; it must not be 0.
 func Shorten(form Shortener, s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) (string, token.Count) {
 	s.Form = manifest.FormBrief
 	fence := count(Fence(s, ""))

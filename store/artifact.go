@@ -91,8 +91,8 @@ type ArtifactText struct {
 	Text     string
 }
 
-// A Manifest is the record of one assembled context. It is immutable, except
-// that items of Body may be redacted.
+// A Manifest is the record of one assembled context. It is immutable, but each
+// [Update] with an Outcome for it adds to Made.
 type Manifest struct {
 	ID      string               `json:"id"`
 	Version Version              `json:"version"`           // of the update that wrote it; set by the store

@@ -7,9 +7,8 @@ import (
 
 // Local returns a handler that passes requests of programs to next without checking a credential,
 // and refuses others as [Door.Guard] does. It is for a proxy, whose clients send the credentials
-// of a provider. The header Host must be a loopback name or one of others, and the request must
-// not come from a page in a browser. The parameters listen and others are Listen and Hosts of
-// [DoorOptions].
+// of a provider. The header Host must be a name that a [Door] accepts whose [DoorOptions] have
+// listen as Listen and others as Hosts. The request must not come from a page in a browser.
 func Local(listen string, others []string, next http.Handler) (http.Handler, error) {
 	names, err := newNames(listen, others)
 	if err != nil {
