@@ -21,22 +21,23 @@ func (e *Engine) Artifacts(ctx context.Context, scope governance.Scope, req *Art
 	return e.artifacts.Artifacts(ctx, scope, req)
 }
 
-// Remove takes artifacts out of use: no context includes them. Their content
-// is kept; [Engine.Restore] brings them back.
+// Remove takes artifacts out of use: no context includes them. Their content is kept;
+// [Engine.Restore] brings them back. Artifacts derived from them stay in use.
 func (e *Engine) Remove(ctx context.Context, scope governance.Scope, req *IDsRequest) (*RemovalResult, error) {
 	return e.artifacts.Remove(ctx, scope, req)
 }
 
-// Restore brings back artifacts that were removed or refuted. A memory goes
-// back to the status that it had: one that the gate held is held again, one
-// that a person rejected is rejected again.
+// Restore brings back the named artifacts, which must be removed or refuted. It neither checks
+// their sources nor restores what is derived from them: to undo [Engine.Refute], name every
+// artifact of its result that is to come back. A memory goes back to the status that it had: one
+// that the gate held is held again, one that a person rejected is rejected again.
 func (e *Engine) Restore(ctx context.Context, scope governance.Scope, req *IDsRequest) (*RemovalResult, error) {
 	return e.artifacts.Restore(ctx, scope, req)
 }
 
 // Refute marks artifacts as wrong, and with them everything derived from
-// them: no context includes any of it. The result lists the contexts that
-// used it. [Engine.Restore] undoes it.
+// them: no context includes any of it. The result lists these artifacts and the contexts that
+// used them. [Engine.Restore] brings back those that it is given.
 func (e *Engine) Refute(ctx context.Context, scope governance.Scope, req *RefuteRequest) (*RemovalResult, error) {
 	return e.artifacts.Refute(ctx, scope, req)
 }

@@ -9,8 +9,8 @@ import (
 
 // A Trimmed is a conversation that fits a budget.
 type Trimmed struct {
-	// Data is the conversation in its original format, valid for its
-	// provider. The caller owns it.
+	// Data is the conversation in its original format, valid for its provider. The
+	// caller owns it: it shares no memory with the argument of Trim.
 	Data []byte
 
 	// Result describes the compression.
@@ -22,7 +22,8 @@ type Trimmed struct {
 // Trim makes a conversation, or a request to a provider, fit a budget, in
 // memory and without a store. It detects the format of data and ignores
 // req.Session and req.DryRun. opts may be nil. [Trimmed.Recall] returns any block by an id
-// that appears in Data or in the decisions of the result.
+// that appears in Data or in the decisions of the result. The caller must not change data as
+// long as it uses the Trimmed, because Recall may read it.
 //
 // A conversation that fits is returned byte for byte. Trim fails like
 // [Engine.Import], [Engine.Compress] and [Engine.Export].

@@ -115,8 +115,8 @@ func (e *Engine) Mark(ctx context.Context, scope governance.Scope, req *MarkRequ
 // keeps one, if one is not in the window, or if a stub would not be shorter,
 // the error is an [ErrPolicy] with a [*pager.DiscardError] that lists the
 // refused blocks. A block that is a stub already stays one. Page ignores the
-// floor, and no later pass brings its blocks back; [Engine.Recall] and
-// [Engine.Undo] do.
+// floor, and no later pass brings its blocks back into the window; only
+// [Engine.Undo] does. [Engine.Recall] returns their bytes and leaves the stubs.
 //
 // If the session's provider would refuse the result, the error is an
 // [ErrInvalid]. An error leaves the session unchanged.

@@ -15,8 +15,8 @@ type Request struct {
 	Budget token.Count // for all blocks
 	Beside string      // another text of the window, such as a summary, whose names and lines are not repeated
 
-	// Count returns the tokens of Units[unit].Quotation(), which includes the
-	// line feed. It must be set and deterministic.
+	// Count returns the tokens of Units[unit].Quotation(), which ends in a line feed already. It
+	// must be set and deterministic.
 	Count func(unit int) token.Count
 }
 

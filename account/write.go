@@ -67,8 +67,8 @@ func (u *Unit) code() bool {
 	return false
 }
 
-// Quotation returns the longest text that the unit can have in a window: its
-// text, followed by the mark of a gap if a gap can occur there.
+// Quotation returns the longest text that the unit can have in a window: its text, the mark of a
+// gap if a gap can occur there, and a line feed.
 func (u *Unit) Quotation() string {
 	s := transcript.Quote(u.Text)
 	if u.code() {

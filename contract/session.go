@@ -9,7 +9,7 @@ import (
 
 // A Source is a named text that a session remembers: a source or a claim.
 type Source struct {
-	Name  string
+	Name  string // the contract's name of it, see [Contract.AddSource]
 	Text  string
 	Claim bool // a claim, not a source
 }

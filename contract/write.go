@@ -190,9 +190,9 @@ func (d *draft) remember(what, name, text string) {
 }
 
 // Verify adds claim, a text, to the verified claims. If source is not empty, it is the name of a
-// source that [Contract.AddSource] added. The text of that source must contain claim in the same
-// case; otherwise the error is a [*TextError]. The statement is then one of the pack "session" of
-// [limn.BuiltinPack]. [Contract.AddClaim] is not needed before.
+// source as [Contract.AddSource] got it, or its Name in [Contract.Sources]. The text of that source
+// must contain claim in the same case; otherwise the error is a [*TextError]. The statement is then
+// one of the pack "session" of [limn.BuiltinPack]. [Contract.AddClaim] is not needed before.
 func (s *Contract) Verify(claim, source string) ([]string, error) {
 	return s.edit(func(d *draft) {
 		d.check("claim", claim)

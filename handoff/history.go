@@ -14,6 +14,12 @@ import (
 
 // A History has the recorded data of a session, from which [History.Input] makes the
 // input of a packet. Blocks, Texts and Known are parallel: index i is the same block.
+//
+// Messages and Blocks join all windows of the session: those of [transcript.Session.Earlier] in
+// order, then the present one. [transcript.Session.Blocks] returns the blocks of each window with
+// indexes in the messages of that window; the caller adds to each the number of messages in the
+// windows before, so that Block.Messages has indexes in Messages here. Facts must be extracted from
+// these two lists: Fact.Block and First are indexes in Blocks.
 type History struct {
 	Session  string // its id
 	Title    string

@@ -66,8 +66,11 @@ const (
 	formStatement   Phrasing = "statement" // a fact or a wish
 )
 
-// A PassReason says why a prompt passes through. It is stored as its text: greeting (small talk),
-// continuation (such as "go on"), machine (a program wrote it) or nothing (it has no word).
+// A PassReason says why a prompt passes through. It is stored as its text: greeting (small talk, or
+// a short statement such as "I'm on the train"), continuation ("go on", an answer such as "yes", or
+// a choice such as "the second one"), machine (a program wrote it) or nothing (it has no word). If
+// only the weights let a prompt pass, it is greeting if a word is one of small talk, and otherwise
+// continuation.
 type PassReason string
 
 // The reasons for which a prompt passes through.

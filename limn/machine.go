@@ -40,7 +40,13 @@ type Result struct {
 	Metadata map[string]any // see above
 }
 
-// A LiveValue is an update of a live name.
+// A LiveValue is an update of a live name. Value must have the type that the packs declare for
+// Name; if no pack declares Name, it may have any type. A text is not a date: a date comes only
+// from Pack.Sequence or [Machine.Value].
+//
+// An update with another type, with the zero Value, or for the name of a composition gives a result
+// with [StatusRuntimeError], as one with Err does. [Machine.Listen] then ignores further updates of
+// Name, and no longer runs handlers that depend only on such names.
 type LiveValue struct {
 	Name  string
 	Value Value
@@ -101,8 +107,9 @@ func NewMachine(opts *Options) *Machine {
 
 // Run yields a result for each line of a program, whose statement it executes
 // when the iteration reaches it. A handler is registered, with
-// [StatusSuccess]; a line with an error gives [StatusParseError]. Warnings
-// about contradictory requirements and prohibitions come first.
+// [StatusSuccess]; a line with an error gives [StatusParseError]. If requirements and prohibitions
+// contradict one another, one more result comes first: it has [StatusSuccess], no Line, Executed
+// false, and a warning in each text of Output.
 func (m *Machine) Run(p *Program) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		if w := warnings(p); len(w) > 0 && !yield(Result{Status: StatusSuccess, Output: w}) {

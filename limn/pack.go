@@ -14,6 +14,9 @@ import (
 
 // A Pack adds to the language: nouns, which are reserved while it is loaded,
 // verbs, and live names with values from outside. Make one with [LoadPack].
+//
+// A [Machine] does not read Sequence, Interval, Path and Limit. The caller makes the updates for
+// [Machine.Listen] from them; Sources in package adapter does so for all types of packs.
 type Pack struct {
 	Name         string // by default the type
 	Version      string // or empty
@@ -21,7 +24,7 @@ type Pack struct {
 	Nouns        []string
 	Declarations []PackName // live names
 
-	Sequence []LiveValue   // values of a pack of type "test"
+	Sequence []LiveValue   // updates of a pack of type "test"
 	Interval time.Duration // between the ticks of a timer
 	Path     string        // file or directory that a file-watcher watches
 	Limit    int           // most events of a timer or a file-watcher; 0 is no limit
@@ -34,7 +37,7 @@ type PackType string
 
 // The types of packs.
 const (
-	PackTest        PackType = "test"         // from the pack itself
+	PackTest        PackType = "test"         // Pack.Sequence
 	PackTimer       PackType = "timer"        // the name "tick" counts intervals
 	PackStdin       PackType = "stdin"        // the name "line" has the last input line
 	PackFileWatcher PackType = "file-watcher" // see [PackNames]

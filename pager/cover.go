@@ -19,9 +19,10 @@ type Passage struct {
 	Line  int32   // index of the line that contains it; its own index for a line
 }
 
-// A Reading has the parts of a block that a plan may keep.
+// A Reading has the parts of a block that a plan may keep. [NewPassages] leaves Head 0: the caller
+// sets it before [Cover], which otherwise takes heads for free when it compares passages.
 type Reading struct {
-	Head     int       // size of the head of its stub, in bytes
+	Head     int       // size of [View.Head] in bytes, with a line feed
 	Passages []Passage // in text order; a part stands behind its line
 }
 
@@ -31,7 +32,7 @@ type Reading struct {
 type CoverRequest struct {
 	Request
 
-	Readings []Reading // by block, from [NewPassages]
+	Readings []Reading // by block, from [NewPassages], with Head set
 	Names    []int64   // worth of each identifier, from [NewPassages]
 
 	// Count returns the tokens of a passage with its separator, or of the

@@ -67,9 +67,9 @@ type Trigger struct {
 	// that, a new session is better than a summary of summaries.
 	Cycles int `json:"cycles,omitempty"`
 
-	// Keep is the number of newest messages that stay unchanged, and
-	// KeepRetry that number after a rejected compression. The defaults are 5
-	// and 10.
+	// Keep is the number of newest blocks for a pass to keep, and KeepRetry that number after a
+	// rejected compression. The defaults are 5 and 10. No pass reads them: the caller gives it the
+	// number, as [RuleOptions.Last] or as KeepLast of a request.
 	Keep      int `json:"keep,omitempty"`
 	KeepRetry int `json:"keep_retry,omitempty"`
 
@@ -206,7 +206,7 @@ type Advice struct {
 	Action  Action      `json:"action"`
 	Reasons []string    `json:"reasons"`
 	Target  token.Count `json:"target"` // target of the pass, at least the floor
-	Keep    int         `json:"keep"`   // newest messages that stay unchanged
+	Keep    int         `json:"keep"`   // newest blocks for the pass to keep, see [Trigger]
 }
 
 // Due decides whether a pass is due, and gives the reasons. No pass is due while a
