@@ -49,7 +49,7 @@ type CompressRequest struct {
 	Auto bool `json:"auto,omitempty"`
 
 	// Intent describes the agent's next step, which makes blocks with its words score higher. Each
-	// entry is a text, or an intent as JSON (see package intent), of which the keywords are used.
+	// entry is a text, or an intent as JSON (see package intent), whose keywords are used.
 	// The default is the keywords of the user's last message that are rarest in the session.
 	Intent []string `json:"intent,omitempty"`
 
