@@ -248,7 +248,7 @@ type verifying func() error
 
 func (f verifying) Verify(context.Context, string) (*governance.Grant, error) { return nil, f() }
 
-// Whoever cannot sign in is told why, and may not guess for ever.
+// A person who cannot sign in learns the reason, and the number of guesses is bounded.
 func TestSigningInFails(t *testing.T) {
 	for _, tt := range []struct {
 		err    error
