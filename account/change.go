@@ -215,7 +215,7 @@ func (r *reader) side(sign string, lines []string, kind Kind, of int32, head int
 		if at < 0 {
 			at = r.add(Unit{Kind: Sign, Head: head, Text: sign})
 		}
-		r.add(Unit{Kind: kind, Head: at, Text: text.Clip(l, mostUnit), Size: of})
+		r.add(Unit{Kind: kind, Head: at, Text: text.Clip(l, mostUnit), Size: of, Removed: sign == "-"})
 	}
 }
 

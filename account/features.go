@@ -27,17 +27,17 @@ func Features() []Feature {
 		{"binds", []string{"no", "yes", "guide", "rule"}}, // the unit states an obligation: in any text, in a file for people, as an entry of a list of rules
 		{"decides", yes}, // the unit gives a reason or a consequence
 		{"place", []string{"first", "middle", "last", "only"}},
-		{"form", []string{"plain", "heading", "code", "item"}},
+		{"form", []string{"plain", "heading", "code", "item", "quoted", "removed"}},
 		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person", "reply"}}, // number of later calls; users' words and the replies to them do not age
 		{"turns", []string{"0", "1", "2-3", "more", "person", "reply"}},
-		{"words", []string{"other", "task", "short", "long", "newest", "talk"}}, // of a user's words: talk are those of a conversation without commands
-		{"size", []string{"<300", "<1500", "<6000", "more"}},                    // of the text that contains the unit
+		{"words", []string{"other", "task", "short", "long", "newest", "talk", "pasted"}}, // of a user's words: talk are those of a conversation without commands
+		{"size", []string{"<300", "<1500", "<6000", "more", "person"}},                    // of the text that contains the unit
 		{"ends", []string{"no", "badly", "well", "both"}},
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more", "person"}},
 
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later"}},                                                 // a later unit has the same text, or the state has the call
+		{"again", []string{"no", "later", "removed"}},                                                 // a later unit has the same text, or the state has the call
 		{"figure", []string{"no", "printed", "listed", "said", "result"}},                  // a number: in few printed lines, in many, in a sentence of the agent, or in a printed line that sums up or ends a short output
 		{"says", []string{"other", "next", "found", "reply", "question", "talk", "asked"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, a reply in a conversation without commands, or what an answer refers to in another
 	}
@@ -102,14 +102,14 @@ func says(s string) uint8 {
 }
 
 // see returns the features of a unit. The number need is its expected need per byte, in percent of
-// the mean. If again is true, a later unit has the same text, or the state has the same call.
-func see(u *Unit, need int64, again bool) Sight {
+// the mean. The bin again is 1 if a later unit has the same text, or the state has the same call, and 2 if a later edit removed the line.
+func see(u *Unit, need int64, again uint8) Sight {
 	said := says(u.Text)
 	s := Sight{
 		uint8(u.Kind), bins.Flag(u.Failed), bindsBin(u, said), bins.Flag(said&decides != 0), placeBin(u), formBin(u),
 		age(u, bins.Of(int64(u.Calls), 3, 8, 20, 50, 100), 6), age(u, bins.Of(int64(u.Turns), 1, 2, 4), 4), wordsBin(u), sizeBin(u),
 		bins.Flag(said&badly != 0) + 2*bins.Flag(said&well != 0), bins.Flag(strings.ContainsAny(u.Text, "0123456789")),
-		lengthBin(u), bins.Of(need, 1, 30, 100, 300, 1000), bins.Flag(again), figureBin(u), saysBin(u),
+		lengthBin(u), bins.Of(need, 1, 30, 100, 300, 1000), again, figureBin(u), saysBin(u),
 	}
 	return s
 }
@@ -129,8 +129,12 @@ func placeBin(u *Unit) uint8 {
 func formBin(u *Unit) uint8 {
 	bare := strings.TrimLeft(u.Text, " ")
 	switch {
+	case u.Removed:
+		return 5
 	case u.Title:
 		return 1
+	case u.Code && u.Kind == Words:
+		return 4
 	case u.Code:
 		return 2
 	case u.Kind > Report && u.Kind != Argument:
@@ -156,6 +160,8 @@ func wordsBin(u *Unit) uint8 {
 		return 5
 	case u.Size < shortWords:
 		return 2
+	case u.Size >= 6000:
+		return 6
 	}
 	return 3
 }
@@ -257,6 +263,9 @@ func age(u *Unit, age, person uint8) uint8 {
 }
 
 func sizeBin(u *Unit) uint8 {
+	if u.Kind == Words {
+		return 4
+	}
 	return bins.Of(int64(u.Size), 300, 1500, 6000)
 }
 

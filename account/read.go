@@ -197,7 +197,7 @@ func (r *reader) prose(kind Kind, prose string, head int32) {
 			continue
 		}
 		at := r.add(u)
-		if list < 0 && strings.HasSuffix(p.text, ":") && n+1 < len(all) && listed(&all[n+1]) {
+		if list < 0 && strings.HasSuffix(strings.TrimRight(p.text, "*_"), ":") && n+1 < len(all) && listed(&all[n+1]) {
 			list = at
 			r.units[at].Opens = true
 		}

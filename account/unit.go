@@ -42,6 +42,7 @@ type Unit struct {
 	First, Last bool // first and last unit of its text
 	Title       bool // a heading
 	Code        bool // lines of a code block in prose
+	Removed     bool // a line that an edit removes
 	Guide       bool // of a file written for people
 	Rule        bool // a rule in such a file
 	Reply       bool // of the agent's last message before a user spoke

@@ -52,7 +52,8 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 	w.find(units)
 	needs := make([]int64, len(units))
 	said := make(map[string]int32)
-	again := make([]bool, len(units))
+	again := make([]uint8, len(units))
+	removed := make(map[string]bool) // lines that later edits remove
 	var sum, bytes int64
 	for i := len(units) - 1; i >= 0; i-- {
 		u := &units[i]
@@ -62,7 +63,16 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 			n = int32(len(said))
 			said[key] = n
 		}
-		w.texts[i], again[i] = n, known || u.Stated
+		w.texts[i] = n
+		_, line := withoutPlace(key)
+		switch {
+		case u.Removed:
+			removed[line] = true
+		case removed[line]:
+			again[i] = 2
+		case known || u.Stated:
+			again[i] = 1
+		}
 		for _, t := range w.things.of(i) {
 			needs[i] += w.gains[t]
 		}
