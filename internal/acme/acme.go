@@ -36,8 +36,9 @@ type Options struct {
 
 	Now func() time.Time // the clock; it must be set
 
-	// Note is called during a handshake with the error if a certificate cannot be had, with the
-	// same error at most once a minute. It is called at most once a day if the certificate was not
+	// Note is called during a handshake with the error if a certificate cannot be had: once for an
+	// order, however many handshakes wait for it, and with the same error at most once a minute. It
+	// is called at most once a day if the certificate was not
 	// renewed and expires within a week, or within a fifth of its lifetime if that is shorter. A
 	// name that is not in Hosts is no error: any client can ask for one.
 	Note func(error)
@@ -87,7 +88,7 @@ func (c *Certificates) Listen(l net.Listener) net.Listener {
 		switch now := c.options.Now(); {
 		case c.manager.HostPolicy(hello.Context(), hello.ServerName) != nil:
 		case err != nil:
-			c.note(fmt.Errorf("get a certificate for %s: %w", hello.ServerName, err), now, time.Minute)
+			c.noteFailure(hello.ServerName, err)
 		case isLate(cert.Leaf, now):
 			c.note(fmt.Errorf("the certificate for %s was not renewed, and expires at %s: look whether the authority can be reached, and reaches port 443 of the name",
 				hello.ServerName, cert.Leaf.NotAfter.UTC().Format(time.RFC3339)), now, 24*time.Hour)
@@ -95,6 +96,18 @@ func (c *Certificates) Listen(l net.Listener) net.Listener {
 		return cert, err
 	}
 	return tls.NewListener(l, settings)
+}
+
+// othersFailure is the text of the manager's error for a handshake that waited for the order of
+// another or came within a minute after it, when that order has failed.
+const othersFailure = "acme/autocert: missing certificate"
+
+// noteFailure calls Note with the error err of a certificate for a host, unless the order was
+// another's, who notes why it failed.
+func (c *Certificates) noteFailure(host string, err error) {
+	if err.Error() != othersFailure {
+		c.note(fmt.Errorf("get a certificate for %s: %w", host, err), c.options.Now(), time.Minute)
+	}
 }
 
 // isLate reports whether a certificate should have been renewed long ago. The manager renews it when

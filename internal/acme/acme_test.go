@@ -102,15 +102,8 @@ func TestReportsAnAuthorityThatRefuses(t *testing.T) {
 	for err := range noted {
 		all = append(all, err.Error())
 	}
-	if len(all) == 0 || !strings.HasPrefix(all[0], "get a certificate for carrel.example.org: ") || asked.Load() == 0 {
+	if len(all) != 1 || !strings.HasPrefix(all[0], "get a certificate for carrel.example.org: ") || asked.Load() == 0 {
 		t.Errorf("noted %q after %d requests", all, asked.Load())
-	}
-	for i := range all {
-		for _, later := range all[i+1:] {
-			if all[i] == later {
-				t.Errorf("noted twice: %s", later)
-			}
-		}
 	}
 }
 
