@@ -14,9 +14,9 @@ import (
 // A record is a call that changed something outside of files, such as a
 // ticket, a booking or an order.
 type record struct {
-	call   string // the name of the tool and its short arguments
-	result string // short values of the result that the arguments do not have, or empty
-	id     string // the first id in the result, or empty
+	call   string   // the name of the tool and its short arguments
+	result []string // short values of the result that the arguments do not have, with their names
+	id     string   // the first id in the result, or empty
 }
 
 // Limits of records.
@@ -130,10 +130,13 @@ func telling(key string) bool {
 // resultOf returns values at the top level of a result in JSON, in the order of the result and within
 // a limit. It prefers ids, dates, amounts and states, and fills the room that is left with other short
 // values. It leaves out values that are in the text of the call. If doc
-// is no JSON object, it returns the text first, cut to the limit.
-func resultOf(doc gjson.Result, first, call string) string {
+// is no JSON object, it returns the text first, cut to the limit, unless that is empty.
+func resultOf(doc gjson.Result, first, call string) []string {
 	if !doc.IsObject() {
-		return text.Clip(text.Fold(first), mostRecord)
+		if first = text.Clip(text.Fold(first), mostRecord); first == "" {
+			return nil
+		}
+		return []string{first}
 	}
 	type value struct {
 		text        string
@@ -164,7 +167,7 @@ func resultOf(doc gjson.Result, first, call string) string {
 			kept = append(kept, v.text)
 		}
 	}
-	return strings.Join(kept, ", ")
+	return kept
 }
 
 // recorded adds a record. It replaces an earlier record of the same call.
@@ -174,12 +177,22 @@ func (t *tracker) recorded(r record) {
 }
 
 // newestRecords returns the newest records as lines, the newest last, and in more how many older
-// records are left out. The first line has the newest ids of those, if there are any. The lines have at most leastRecords bytes or, in a long conversation, the
-// conversation's bytes divided by recordShare.
+// records are left out. The first line has the newest ids of those, if there are any. A value that
+// did not change stands only in the newest of the records with the same id. The lines have at most
+// leastRecords bytes or, in a long conversation, the conversation's bytes divided by recordShare.
 func (t *tracker) newestRecords() (lines []string, more int) {
 	room := max(leastRecords, t.bytes()/recordShare)
+	type value struct{ id, text string }
+	said := make(map[value]bool)
 	for i, r := range slices.Backward(t.records) {
-		line := strings.TrimSuffix(r.call+" "+arrow+r.result, " "+arrow)
+		var fresh []string
+		for _, v := range r.result {
+			if of := (value{r.id, v}); r.id == "" || !said[of] {
+				said[of] = true
+				fresh = append(fresh, v)
+			}
+		}
+		line := strings.TrimSuffix(r.call+" "+arrow+strings.Join(fresh, ", "), " "+arrow)
 		if room -= len(indent) + len(line) + 1; room < 0 {
 			more = i + 1
 			break

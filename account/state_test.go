@@ -137,6 +137,10 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		},
 		{"a call with more values than fit", new(talk).call("pay_order", `{"order":"O-1"}`, `{"error":null,"to":"card 8812","note":"`+strings.Repeat("n", 24)+`","by":"`+strings.Repeat("b", 25)+`","by2":"`+strings.Repeat("c", 24)+`","payment":"PM-9331","total":"12.50 `+strings.Repeat("t", 20)+`"}`), "done by calls:\n  pay_order O-1 → to: card 8812, note: " + strings.Repeat("n", 24) + ", total: 12.50 " + strings.Repeat("t", 20)},
 		{"calls without an error", new(talk).call("set_lamp", `{"n":1}`, `{"error":""}`).call("set_lamp", `{"n":2}`, `{"error":false}`).call("set_lamp", `{"n":3}`, `{"error":0}`).call("set_lamp", `{"n":4}`, `{"error":{"code":1}}`).call("set_lamp", `{"n":5}`, `{"error":true}`).call("set_lamp", `{"n":6}`, `{"error":7}`), "done by calls:\n  set_lamp 1\n  set_lamp 2\n  set_lamp 3 → error: 0"},
+		{
+			"values that do not change", new(talk).call("update_claim", `{"claim":"CL-1","note":"one"}`, `{"claim_id":"CL-1","kind":"theft","status":"open"}`).call("update_claim", `{"claim":"CL-1","note":"two"}`, `{"claim_id":"CL-1","kind":"theft","status":"closed"}`).call("update_claim", `{"claim":"CL-2"}`, `{"claim_id":"CL-2","kind":"theft"}`),
+			"done by calls:\n  update_claim CL-1 one → status: open\n  update_claim CL-1 two → kind: theft, status: closed\n  update_claim CL-2 → kind: theft",
+		},
 		{"a call twice", new(talk).call("set_lamp", `{"lamp":"red"}`, `{"at":1}`).call("set_lamp", `{"lamp":"blue"}`, `{"at":2}`).call("set_lamp", `{"lamp":"red"}`, `{"at":3}`), "done by calls:\n  set_lamp blue → at: 2\n  set_lamp red → at: 3"},
 		{"calls that changed nothing", new(talk).call("order_bulb", `{}`, `{"ok":false,"reason":"none left"}`).call("order_bulb", `{"n":1}`, `{"error":"none left"}`).call("order_bulb", `{"n":2}`, "Error: none left").ended("order_bulb", `{"n":3}`, "none left", true), ""},
 		{"more changing calls than are listed", new(talk).many(32, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+10), `{}`) }), "done by calls (4 more before):" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},

@@ -14,7 +14,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -43,9 +45,63 @@ func TestNewRefusesNames(t *testing.T) {
 	}
 }
 
-// An authority that refuses is reported once for many connections. A name that is not the
-// server's is neither reported nor asked for.
+// The certificates of all hosts are made before the first client comes, each by one order.
+func TestGetsCertificatesWithoutAClient(t *testing.T) {
+	hosts := []string{"carrel.example.org", "other.example.org"}
+	authority := newIssuing(t)
+	a, err := acme.New(&acme.Options{
+		Hosts: hosts, Directory: authority.url, Folder: t.TempDir(), Now: time.Now,
+		Note: func(err error) { authority.issued <- err.Error() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := serve(t, a)
+	issued := []string{<-authority.issued, <-authority.issued}
+	if slices.Sort(issued); !slices.Equal(issued, hosts) {
+		t.Errorf("without a client there are certificates for %q, want %q", issued, hosts)
+	}
+	for _, host := range hosts {
+		if err := shake(t, l, &tls.Config{ServerName: host, RootCAs: authority.roots}); err != nil {
+			t.Errorf("a handshake for %s: %v", host, err)
+		}
+	}
+	select {
+	case again := <-authority.issued:
+		t.Errorf("after the handshakes: %s", again)
+	default:
+	}
+}
+
+// When the listener is closed, a request to the authority that still waits for an answer ends, and
+// nothing is reported.
+func TestStopsAskingWhenItIsClosed(t *testing.T) {
+	asked, left := make(chan struct{}, 1), make(chan struct{}, 1)
+	authority := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+		left <- struct{}{}
+	}))
+	defer authority.Close()
+	a, err := acme.New(&acme.Options{
+		Hosts: []string{"carrel.example.org"}, Directory: authority.URL, Folder: t.TempDir(), Now: time.Now,
+		Note: func(err error) { t.Error(err) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := serve(t, a)
+	<-asked
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	<-left
+}
+
+// An authority that refuses is reported once for many connections, also without any. A name that is
+// not the server's is neither reported nor asked for.
 func TestReportsAnAuthorityThatRefuses(t *testing.T) {
+	const host = "carrel.example.org"
 	var asked atomic.Int32
 	authority := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
@@ -53,64 +109,48 @@ func TestReportsAnAuthorityThatRefuses(t *testing.T) {
 	}))
 	defer authority.Close()
 	noted := make(chan error, 10)
+	var later atomic.Int64 // by how much the clock is fast
 	a, err := acme.New(&acme.Options{
-		Hosts: []string{"carrel.example.org"}, Directory: authority.URL, Folder: t.TempDir(), Now: time.Now,
+		Hosts: []string{host}, Directory: authority.URL, Folder: t.TempDir(),
+		Now:  func() time.Time { return time.Now().Add(time.Duration(later.Load())) },
 		Note: func(err error) { noted <- err },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	l := serve(t, a)
+	first := (<-noted).Error()
+	if !strings.HasPrefix(first, "get a certificate for "+host+": ") {
+		t.Errorf("noted %q without a client", first)
 	}
-	l := a.Listen(plain)
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_ = conn.(*tls.Conn).Handshake() // the client has the error
-			_ = conn.Close()                 // likewise
-		}
-	}()
-	shake := func(name string) {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }() // nothing was written
-		if err := tls.Client(conn, &tls.Config{ServerName: name, InsecureSkipVerify: true}).Handshake(); err == nil {
-			t.Errorf("%q has a certificate", name)
+	refused := func(settings *tls.Config) {
+		settings.InsecureSkipVerify = true
+		if err := shake(t, l, settings); err == nil {
+			t.Errorf("%q has a certificate", settings.ServerName)
 		}
 	}
-	for _, name := range []string{"other.example.org", "carrel", ""} {
-		shake(name)
+	before := asked.Load()
+	for _, name := range []string{"other.example.org", "carrel", "", host, host} {
+		refused(&tls.Config{ServerName: name})
 	}
-	if n := asked.Load(); n > 0 {
-		t.Errorf("the authority was asked %d times for other names", n)
+	if n := asked.Load() - before; n > 0 {
+		t.Errorf("the authority was asked %d times for other names, or again within a minute", n)
 	}
-	shake("carrel.example.org")
-	shake("carrel.example.org")
-	_ = l.Close() // so that Accept returns
-	<-served
-	close(noted)
-	var all []string
+	// A client that wants another kind of key makes an order of its own.
+	old := &tls.Config{ServerName: host, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256}}
+	later.Store(int64(2 * time.Minute))
+	refused(old)
+	if asked.Load() == before {
+		t.Error("a handshake did not ask the authority")
+	}
+	refused(old)
+	close(noted) // a handshake notes its error before the client has its own
+	var again []string
 	for err := range noted {
-		all = append(all, err.Error())
+		again = append(again, err.Error())
 	}
-	if len(all) == 0 || !strings.HasPrefix(all[0], "get a certificate for carrel.example.org: ") || asked.Load() == 0 {
-		t.Errorf("noted %q after %d requests", all, asked.Load())
-	}
-	for i := range all {
-		for _, later := range all[i+1:] {
-			if all[i] == later {
-				t.Errorf("noted twice: %s", later)
-			}
-		}
+	if !slices.Equal(again, []string{first}) {
+		t.Errorf("two minutes later noted %q, want %q once", again, first)
 	}
 }
 
@@ -167,6 +207,45 @@ func TestReportsACertificateThatIsNotRenewed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// serve makes handshakes with certificates until the test ends or the listener is closed.
+func serve(t *testing.T, a *acme.Certificates) net.Listener {
+	t.Helper()
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := a.Listen(plain)
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				_ = conn.(*tls.Conn).Handshake() // the client has the error
+				_ = conn.Close()                 // likewise
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close() // perhaps the test has
+		all.Wait()
+	})
+	return l
+}
+
+// shake makes a handshake with a listener.
+func shake(t *testing.T, l net.Listener, settings *tls.Config) error {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // nothing was written
+	return tls.Client(conn, settings).HandshakeContext(t.Context())
 }
 
 // one is a listener with one connection.

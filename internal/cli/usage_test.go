@@ -284,7 +284,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"compress --to openai", exitUsage, "--to: needs -o with the file of the export"},
 		{"compress -o NEW --state NEW", exitUsage, "-o and --state: the file is the same"},
 		{"compress -o DIR/absent/new.json", exitInput, "no such file"},
-		{"compress --strategy account --summary", exitUsage, "--summary and --todos: the strategy account makes no summary: take anchored"},
+		{"compress --strategy account --summary", exitUsage, "--summary and --todos: the strategy account makes no summary: give --strategy anchored"},
 		{"compress --summary -n", exitUsage, "--summary: a dry run makes no summary to print"},
 		{"compress --in - --todos -", exitUsage, "--in - and --todos -: only one of them can be standard input"},
 		{"compress --in FILE --todos DIR/todos.json -n", exitDone, ""},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -203,6 +204,9 @@ func (s *Session) History(folder string) ([]byte, error) {
 	}
 	data, err := readFile(filepath.Join(folder, filepath.FromSlash(s.Conversation)))
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: its path begins in the folder of the exam, or in the folder that --data names", err)
+		}
 		return nil, s.fail("", "conversation", "%w", err)
 	}
 	if s.Lines == 0 {

@@ -141,7 +141,7 @@ func (s *Sheet) empty() bool {
 }
 
 // ErrStale means that answers or the seed have changed since a sheet was graded.
-var ErrStale = errors.New("the answers or the seed have changed since the sheet was graded: write new sheets with --sheets and grade them, or give the former seed with --seed")
+var ErrStale = errors.New("the answers of the readers, or the seed, are not those of the sheet that was graded: write new sheets with carrel bench exam grade --sheets and grade them, or give the seed of that time with --seed")
 
 // Sheets writes the sheets of all sessions. Unless again is set, it fails with [ErrStale] if a
 // sheet with grades would change. It returns the number of sheets and of those with readable grades.

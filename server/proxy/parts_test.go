@@ -28,11 +28,11 @@ func TestBasesOfUpstreams(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"":                            "is not a URL such as",
-		"api.example.com":             "is not a URL such as",
-		"ftp://example.com":           "is not a URL such as",
-		"https://":                    "is not a URL such as",
-		"https://%":                   "is not a URL such as",
+		"":                            "is not an HTTP URL such as",
+		"api.example.com":             "is not an HTTP URL such as",
+		"ftp://example.com":           "is not an HTTP URL such as",
+		"https://":                    "is not an HTTP URL such as",
+		"https://%":                   "is not an HTTP URL such as",
 		"https://me@a.example":        "has a user or a password",
 		"https://me" + ":x@a.example": "has a user or a password",
 		"https://a.example?x=1":       "has a query or a fragment",

@@ -32,7 +32,7 @@ func parseBase(name, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("upstream %s: %q is not a URL such as https://api.example.com", name, text)
+		return nil, fmt.Errorf("upstream %s: %q is not an HTTP URL such as https://api.example.com", name, text)
 	case u.User != nil:
 		return nil, fmt.Errorf("upstream %s: the URL has a user or a password: remove them, as clients send their own key", name)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

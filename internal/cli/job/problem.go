@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -288,6 +289,7 @@ func NewProblem(err error) *api.Problem {
 	code, slug := classify(err)
 	p := api.NewProblem(err)
 	p.Type, p.Title, p.Status, p.Hint = api.TypePrefix+slug, cmp.Or(titles.Get()[slug], p.Title), code, hint(err)
+	p.Detail = strings.ReplaceAll(p.Detail, context.DeadlineExceeded.Error(), "the time is up")
 	if e, ok := errors.AsType[*config.FileError](err); ok {
 		p.File, p.Line, p.Field = e.File, e.Line, e.Key
 	}

@@ -186,7 +186,7 @@ func (fl *compressFlags) checkOutputs(j *job.Job) error {
 		return out.Usagef("--todos-out: needs --todos with the to-do list")
 	}
 	if (fl.summary || fl.todos != "") && fl.strategy != "" && !config.Summarizes(carrel.Strategy(fl.strategy)) {
-		return out.Usagef("--summary and --todos: the strategy %s makes no summary: take %s", fl.strategy, carrel.StrategyAnchored)
+		return out.Usagef("--summary and --todos: the strategy %s makes no summary: give --strategy %s", fl.strategy, carrel.StrategyAnchored)
 	}
 	if fl.to != "" {
 		if fl.out.File == "" {

@@ -167,7 +167,7 @@ func (in *gauge) figures(cmd *cobra.Command, t *pager.Trigger, load *pager.Load)
 	counted := set("tokens") || set("iterations")
 	switch {
 	case counted && (set("util") || set("used") || in.by == string(pager.ProfileWindow)):
-		return false, out.Usagef("--tokens and --iterations: they are about the pager, so give no --util, --used or --by window")
+		return false, out.Usagef("--tokens and --iterations are for the pager: leave out --util, --used and --by window")
 	case counted:
 		t.Profile = pager.ProfilePager
 		return true, nil
