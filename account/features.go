@@ -27,17 +27,17 @@ func Features() []Feature {
 		{"binds", []string{"no", "yes", "guide", "rule"}}, // the unit states an obligation: in any text, in a file for people, as an entry of a list of rules
 		{"decides", yes}, // the unit gives a reason or a consequence
 		{"place", []string{"first", "middle", "last", "only"}},
-		{"form", []string{"plain", "heading", "code", "item", "quoted", "removed"}},
+		{"form", []string{"plain", "heading", "code", "item", "quoted", "removed"}},      // quoted is code in a user's words, removed a line that an edit removed
 		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person", "reply"}}, // number of later calls; users' words and the replies to them do not age
 		{"turns", []string{"0", "1", "2-3", "more", "person", "reply"}},
-		{"words", []string{"other", "task", "short", "long", "newest", "talk", "pasted"}}, // of a user's words: talk are those of a conversation without commands
-		{"size", []string{"<300", "<1500", "<6000", "more", "person"}},                    // of the text that contains the unit
+		{"words", []string{"other", "task", "short", "long", "newest", "talk", "pasted"}}, // of a user's words: talk are those of a conversation without commands, pasted is long
+		{"size", []string{"<300", "<1500", "<6000", "more", "person"}},                    // of the text that contains the unit; a user's words have a bin of their own
 		{"ends", []string{"no", "badly", "well", "both"}},
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more", "person"}},
 
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later", "removed"}},                                                 // a later unit has the same text, or the state has the call
+		{"again", []string{"no", "later", "removed"}},                                      // a later unit has the same text, or the state has the call; or a later edit removed the line
 		{"figure", []string{"no", "printed", "listed", "said", "result"}},                  // a number: in few printed lines, in many, in a sentence of the agent, or in a printed line that sums up or ends a short output
 		{"says", []string{"other", "next", "found", "reply", "question", "talk", "asked"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, a reply in a conversation without commands, or what an answer refers to in another
 	}
@@ -160,7 +160,7 @@ func wordsBin(u *Unit) uint8 {
 		return 5
 	case u.Size < shortWords:
 		return 2
-	case u.Size >= 6000:
+	case u.Size >= pastedWords:
 		return 6
 	}
 	return 3
@@ -169,6 +169,9 @@ func wordsBin(u *Unit) uint8 {
 // shortWords is the longest user message, in bytes, that counts as typed
 // rather than pasted.
 const shortWords = 600
+
+// pastedWords is the shortest user message, in bytes, that counts as pasted from a log or a file.
+const pastedWords = 6000
 
 // wholeWords is the longest user message, in bytes, that is one unit, so that
 // an order keeps all of its conditions.
