@@ -95,9 +95,13 @@ func TestAccountIsTheSameWithoutItsModel(t *testing.T) {
 // Where that does not answer the probes, the sections are in the window, as far as they fit.
 func TestAnchoredIsAnAccount(t *testing.T) {
 	told, sections := 0, 0
-	for _, share := range []int{80, 60, 50, 40, 39, 30} {
+	archive, err := txtar.ParseFile("testdata/summaries/06-rust-segment-cache.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, share := range []int{80, 70, 60, 50, 45, 40, 30} {
 		e, _ := summarizing(t, carrel.Options{})
-		in := load(t, e, leak(t))
+		in := load(t, e, file(t, archive, "conversation.json"))
 		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(share, 100)}})
 		if errors.Is(err, carrel.ErrProbes) {
 			continue

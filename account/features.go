@@ -31,7 +31,7 @@ func Features() []Feature {
 		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person", "reply"}}, // number of later calls; users' words and the replies to them do not age
 		{"turns", []string{"0", "1", "2-3", "more", "person", "reply"}},
 		{"words", []string{"other", "task", "short", "long", "newest", "talk", "pasted"}}, // of a user's words: talk are those of a conversation without commands, pasted is long
-		{"size", []string{"<300", "<1500", "<6000", "more", "person"}},                    // of the text that contains the unit; a user's words have a bin of their own
+		{"size", []string{"<300", "<1500", "<6000", "more", "person"}},                    // of the text that contains the unit; a user's words of 1500 bytes or more have a bin of their own
 		{"ends", []string{"no", "badly", "well", "both"}},
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more", "person"}},
@@ -266,10 +266,11 @@ func age(u *Unit, age, person uint8) uint8 {
 }
 
 func sizeBin(u *Unit) uint8 {
-	if u.Kind == Words {
+	bin := bins.Of(int64(u.Size), 300, 1500, 6000)
+	if u.Kind == Words && bin > 1 {
 		return 4
 	}
-	return bins.Of(int64(u.Size), 300, 1500, 6000)
+	return bin
 }
 
 func lengthBin(u *Unit) uint8 {

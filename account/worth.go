@@ -26,8 +26,8 @@ type Worth struct {
 // priors. Package facts sets the totals of names and lines to 1<<40.
 // doc/design/account.md has the measurements.
 const (
-	namesWorth = 800
-	linesWorth = 530
+	namesWorth = 830
+	linesWorth = 550
 	together   = 1 << 40
 
 	talkPart = 3 // in a conversation without files and commands names and lines are worth a third
