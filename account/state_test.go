@@ -56,6 +56,10 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 			"changed, not committed:\n  bulb.txt\n  lamp.go\n  list.txt\nfailed, not run again since: echo z > no.txt\n  → failed\nlast command: ls > list.txt; rm old.txt",
 		},
 		{"a file that was written before a failure", new(talk).ended("Bash", `{"command":"cd a && sed -i s/a/b/ lamp.go && go test ./... && rm old.go"}`, "Exit code 1\n--- FAIL: TestLamp\nFAIL", true), "changed, not committed:\n  a/lamp.go\nlast command: cd a && sed -i s/a/b/ lamp.go && go test ./... && rm old.go\n  → --- FAIL: TestLamp"},
+		{
+			"a script that is gone, before a failure", new(talk).ended("Bash", `{"command":"sed -i s/a/b/ lamp.go; echo x > p.py; python3 p.py; rm p.py; go test ./..."}`, "Exit code 1\n--- FAIL: TestLamp\nFAIL", true),
+			"changed, not committed:\n  lamp.go\nlast command: sed -i s/a/b/ lamp.go; echo x > p.py; python3 p.py; rm p.py; go test ./...\n  → --- FAIL: TestLamp",
+		},
 		{"a file that was perhaps written", new(talk).ended("Bash", `{"command":"make && cp a.go b.go"}`, "Exit code 2\nno bulb", true), "last command: make && cp a.go b.go\n  → no bulb"},
 		{"files that are gone", new(talk).many(1, func(t *talk, _ int) { change(t, "a/one.go"); change(t, "two.go"); change(t, "ab.go") }).bash("rm -r a two.go", ""), "changed, not committed:\n  ab.go\nlast command: rm -r a two.go\n  → passed"},
 		{"files that a pattern deleted elsewhere", new(talk).many(1, func(t *talk, _ int) { change(t, "r1.txt"); change(t, "a/r2.txt") }).bash("(cd a && ls); rm r?.txt", ""), "changed, not committed:\n  a/r2.txt\nlast command: (cd a && ls); rm r?.txt\n  → passed"},

@@ -47,21 +47,28 @@ func (c *Command) Silent() bool {
 	return c.Name == "" && !c.Unknown || text.HasWord("cd pushd popd export set unset source . : true false alias wait local readonly declare typeset read shift break continue return exit trap shopt", c.Name)
 }
 
-// Begun returns a line with the commands at the beginning of l whose effects hold even if l failed:
-// commands that change files or print, before a command of another kind. That command ran after
-// them, and probably it failed. The line has no commands if l begins with such a command or has no
-// such command.
+// Begun returns a line with the commands of l whose effects hold even if l failed: commands that
+// change files or print, before a command of another kind, and commands that delete files behind
+// it, if they ran whatever the others did and l does not have their status. The command of another
+// kind ran in between, and probably it failed. The line has no commands if l begins with such a
+// command or has no such command.
 func (l *Line) Begun() *Line {
 	begun := *l
+	begun.Commands = nil
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		writes := slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Act != Read })
-		if !c.Silent() && (!writes || c.Unknown) && c.Name != "mkdir" && c.Name != "echo" && c.Name != "printf" {
-			begun.Commands = l.Commands[:i]
-			return &begun
+		if c.Silent() || writes && !c.Unknown || c.Name == "mkdir" || c.Name == "echo" || c.Name == "printf" {
+			continue
 		}
+		begun.Commands = slices.Clone(l.Commands[:i])
+		for _, c := range l.Commands[i:] {
+			if c.Name == "rm" && c.Always && !c.Counts {
+				begun.Commands = append(begun.Commands, c)
+			}
+		}
+		break
 	}
-	begun.Commands = nil
 	return &begun
 }
 
