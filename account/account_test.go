@@ -262,6 +262,37 @@ func TestNoEmptyShells(t *testing.T) {
 	}
 }
 
+// An entry of a list with a colon leads in the entries that are deeper, and no others.
+func TestListsInLists(t *testing.T) {
+	talk := new(talk).user("Mend the lamp.").agent("What I did:\n1. **Made a script** (`lamp.sh`):\n   - It lights the lamp-17.\n   - It dims the lamp-18.\n2. **Updated the settings**:\n   ```\n   lamp = \"lamp-19\"\n   ```\n3. **Nothing below**:\n4. The lamp-20 is done.\n\nAll is well.")
+	units, _ := account.Read(talk.msgs, talk.blocks(), nil)
+	var got []string
+	for i := range units {
+		u := &units[i]
+		if u.Kind != account.Sentence {
+			continue
+		}
+		line := strings.TrimSpace(u.Text)
+		if u.Opens {
+			line += " +"
+		}
+		if u.Head >= 0 {
+			line = strings.TrimSpace(units[u.Head].Text)[:2] + " > " + line
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"What I did: +",
+		"Wh > 1. **Made a script** (`lamp.sh`): +", "1. > - It lights the lamp-17.", "1. > - It dims the lamp-18.",
+		"Wh > 2. **Updated the settings**: +", "2. > lamp = \"lamp-19\"",
+		"Wh > 3. **Nothing below**:", "Wh > 4. The lamp-20 is done.",
+		"All is well.",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // genTalk draws a conversation.
 func genTalk(rt *rapid.T) *talk {
 	word := rapid.SampledFrom([]string{"lamp", "bulb.go", "src/main.go", "go test ./...", "must not fail", "error: no bulb", "42 passed", "É", "a_name", "<system-reminder>", "[carrel 12345678]"})

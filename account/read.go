@@ -179,17 +179,21 @@ func (r *reader) prose(kind Kind, prose string, head int32) {
 		return
 	}
 	all := passages(prose)
-	above, list := head, int32(-1) // index of the heading, and of the line with a colon above a list or code
+	above := head // index of the heading
+	var lines []opener
 	for n, p := range all {
 		if !listed(&p) {
-			list = -1
+			lines = nil
+		}
+		for len(lines) > 0 && !p.code && lines[len(lines)-1].depth >= depth(p.text) {
+			lines = lines[:len(lines)-1]
 		}
 		u := Unit{Kind: kind, Text: p.text, Same: p.same, Head: above, First: n == 0, Last: n == len(all)-1, Title: p.title, Code: p.code, Size: size(prose)}
 		if kind == Report || kind == Argument || kind == Span {
 			u.Text = indented(p.text)
 		}
-		if list >= 0 {
-			u.Head = list
+		if len(lines) > 0 {
+			u.Head = lines[len(lines)-1].unit
 		}
 		if p.title {
 			u.Head = head
@@ -197,11 +201,30 @@ func (r *reader) prose(kind Kind, prose string, head int32) {
 			continue
 		}
 		at := r.add(u)
-		if list < 0 && strings.HasSuffix(strings.TrimRight(p.text, "*_"), ":") && n+1 < len(all) && listed(&all[n+1]) {
-			list = at
+		if o, opens := opening(all[n:], at); opens {
+			lines = append(lines, o)
 			r.units[at].Opens = true
 		}
 	}
+}
+
+// An opener is a line with a colon above a list or code.
+type opener struct {
+	unit  int32
+	depth int // what its list is deeper than; -1 if it is no entry of a list itself
+}
+
+// opening returns the first passage as an opener, if it is one; at is its unit.
+func opening(all []passage, at int32) (o opener, opens bool) {
+	p := &all[0]
+	if !strings.HasSuffix(strings.TrimRight(p.text, "*_"), ":") || p.code || len(all) == 1 || !listed(&all[1]) {
+		return opener{}, false
+	}
+	o = opener{at, -1}
+	if entry(p.text) {
+		o.depth = depth(p.text)
+	}
+	return o, all[1].code || depth(all[1].text) > o.depth
 }
 
 // listed reports whether a passage is an entry of a list, or code.

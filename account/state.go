@@ -389,13 +389,16 @@ func (t *tracker) rename(from, to string) (folder bool) {
 }
 
 // effects records the files of the project that a command line wrote, renamed
-// or deleted.
+// or deleted, except those that a compiler made.
 func (t *tracker) effects(l *shell.Line) {
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		for _, e := range c.Effects {
 			switch e.Act {
 			case shell.Write, shell.Append, shell.Edit, shell.Rename:
+				if compiled(c, e.Path) {
+					continue
+				}
 				if verb, _ := c.Verb(); c.Name == "git" && (verb == "checkout" || verb == "restore") {
 					t.forget(t.short(e.Path)) // as it was before its changes
 					continue
@@ -413,6 +416,11 @@ func (t *tracker) effects(l *shell.Line) {
 		}
 		t.removes(c)
 	}
+}
+
+// compiled reports whether an argument of a compiler names the file that it writes.
+func compiled(c *shell.Command, file string) bool {
+	return text.HasWord("go gcc cc clang g++ c++ clang++", c.Name) && slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasSuffix(a, path.Base(file)) })
 }
 
 // removes takes the files that rm deletes off the lists, and the working tree that git removes.

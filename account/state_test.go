@@ -60,6 +60,7 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 			"a script that is gone, before a failure", new(talk).ended("Bash", `{"command":"sed -i s/a/b/ lamp.go; echo x > p.py; python3 p.py; rm p.py; go test ./..."}`, "Exit code 1\n--- FAIL: TestLamp\nFAIL", true),
 			"changed, not committed:\n  lamp.go\nlast command: sed -i s/a/b/ lamp.go; echo x > p.py; python3 p.py; rm p.py; go test ./...\n  → --- FAIL: TestLamp",
 		},
+		{"a program that was compiled", new(talk).bash("go build -o bin/lamp ./cmd/lamp && go test -coverprofile cover.out ./... && go env > env.txt", ""), "changed, not committed:\n  env.txt\nlast command: go build -o bin/lamp ./cmd/lamp && go test -coverprofile cover.out ./... && go env > env.txt\n  → passed"},
 		{"a file that was perhaps written", new(talk).ended("Bash", `{"command":"make && cp a.go b.go"}`, "Exit code 2\nno bulb", true), "last command: make && cp a.go b.go\n  → no bulb"},
 		{"files that are gone", new(talk).many(1, func(t *talk, _ int) { change(t, "a/one.go"); change(t, "two.go"); change(t, "ab.go") }).bash("rm -r a two.go", ""), "changed, not committed:\n  ab.go\nlast command: rm -r a two.go\n  → passed"},
 		{"files that a pattern deleted elsewhere", new(talk).many(1, func(t *talk, _ int) { change(t, "r1.txt"); change(t, "a/r2.txt") }).bash("(cd a && ls); rm r?.txt", ""), "changed, not committed:\n  a/r2.txt\nlast command: (cd a && ls); rm r?.txt\n  → passed"},
