@@ -73,7 +73,7 @@ func New(o *Options) (*Certificates, error) {
 		return nil, errors.New("no host to get a certificate for")
 	}
 	for _, h := range o.Hosts {
-		if _, err := netip.ParseAddr(h); err == nil || !strings.Contains(strings.Trim(h, "."), ".") || strings.ContainsAny(h, ":/*@ ") {
+		if _, err := netip.ParseAddr(h); err == nil || !strings.Contains(h, ".") || strings.Trim(h, ".") != h || strings.ContainsAny(h, ":/*@ ") {
 			return nil, fmt.Errorf("%q is not the full name of a host, such as carrel.example.org", h)
 		}
 	}

@@ -192,6 +192,11 @@ func TestConsoleInABrowser(t *testing.T) {
 	if pinned := b.carrel("messages", session, "--jq", `[.messages[] | select(.pinned)] | length`); strings.TrimSpace(pinned) != "0" {
 		t.Errorf("%s blocks are pinned after the undo", pinned)
 	}
+	b.do("enter alone decides nothing", chromedp.Navigate(root+"review"), waits(".memory"),
+		types("[name=reason]", "hm"), waits("button[data-key=a]"))
+	if status := strings.Trim(strings.TrimSpace(b.carrel("review", "show", memory, "--jq", ".status")), `"`); status == "approved" {
+		t.Error("Enter in the reason approved the memory")
+	}
 	b.do("review by keyboard", chromedp.Navigate(root+"review"), waits(".memory"),
 		chromedp.KeyEvent("j"), chromedp.KeyEvent("r"), waits("[name=reason]:focus"), chromedp.KeyEvent("nobody checked it"+kb.Enter), waits(".none"))
 	if status := strings.Trim(strings.TrimSpace(b.carrel("review", "show", memory, "--jq", ".status")), `"`); status != "rejected" {

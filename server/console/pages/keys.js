@@ -11,7 +11,11 @@ const decide = (memory, key) => {
 	if (reason.value) button.click(); else reason.focus();
 };
 document.addEventListener("keydown", (e) => {
-	if (e.ctrlKey || e.metaKey || e.altKey) return;
+	if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+	if (e.key === "Enter" && e.target.matches(".memory [name=reason]")) {
+		e.target.form.querySelector(`button[data-key="${e.target.dataset.choice}"]`)?.click();
+		return;
+	}
 	if (e.target.matches("input, textarea, select")) return;
 	const list = rows(), has = document.activeElement, memory = has.closest(".memory");
 	const at = list.findIndex((e) => e === has || e.closest("tr, li")?.contains(has));
@@ -25,15 +29,6 @@ document.addEventListener("keydown", (e) => {
 		document.querySelector(`[data-key="${e.key}"]`)?.focus();
 	} else return;
 	e.preventDefault();
-});
-// Enter in a reason decides what a or r chose, and nothing if neither did: of itself it would press
-// the first button.
-document.addEventListener("submit", (e) => {
-	const reason = document.activeElement;
-	if (!reason.matches(".memory [name=reason]") || e.submitter?.dataset.key === reason.dataset.choice) return;
-	e.preventDefault();
-	const button = e.target.querySelector(`button[data-key="${reason.dataset.choice}"]`);
-	if (button) setTimeout(() => button.click()); // a form cannot be submitted while it is
 });
 // A browser lets a page copy over TLS and on this machine only.
 for (const b of document.querySelectorAll("[data-copy]")) {
