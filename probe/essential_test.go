@@ -224,3 +224,17 @@ func TestGradeAuthoredSaysWhatItFound(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A word counts once, in all its forms, and not more than twelve do.
+func TestInformativeWords(t *testing.T) {
+	for said, want := range map[string]string{
+		"Water pears, watering the pear trees":                "water pears trees",
+		"oak elm ash fir yew bay fig gum koa asp box may":     "oak elm ash fir yew bay fig gum koa asp box may",
+		"oak elm ash fir yew bay fig gum koa asp box may tea": "oak elm ash fir yew bay fig gum koa asp box may",
+		"two pears and 2 figs":                                "two pears figs",
+	} {
+		if got := strings.Join(informativeWords(said), " "); got != want {
+			t.Errorf("%s: got %q, want %q", said, got, want)
+		}
+	}
+}

@@ -453,3 +453,20 @@ func TestTheLatestChangesThatSaySomething(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A question about one of several files that a turn changed says that there were several.
+func TestQuestionsAboutSeveralFiles(t *testing.T) {
+	change := func(name string, turn, n int) facts.Fact {
+		return facts.Fact{Kind: facts.FactChange, Status: "modified", Subject: name, Block: at(turn, n)}
+	}
+	list := []facts.Fact{change("a/b.go", 1, 1), change("c/d.go", 2, 1), change("e/f.go", 2, 2)}
+	got := make(map[string]string)
+	for _, p := range Generate(list, of(Options{Turn: func(block int) int { return block / 100 }})) {
+		if p.Type == typeFilePath {
+			got[p.Expected[0]] = strings.Join(strings.Fields(p.Question)[:2], " ")
+		}
+	}
+	if d := cmp.Diff(map[string]string{"a/b.go": "Which file", "c/d.go": "Which files", "e/f.go": "Which files"}, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -14,6 +14,12 @@ func TestRun(t *testing.T) {
 	if err := Run(t.Context(), &out, dir, "carrel"); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
+	told, _, _ := strings.Cut(out.String(), "checks passed")
+	for step := range strings.FieldsSeq("import export compress summary probes validate restart recall search why undo planner verify handoff") {
+		if got := strings.Count(told, "\n  "+step+" "); got != 1 {
+			t.Errorf("the step %s is told %d times, want once:\n%s", step, got, out.String())
+		}
+	}
 	for _, want := range []string{"checks passed", dir, "A line that left, and is found again:", "Saved: ", "\n  carrel why ", "byte for byte", "summary    of blocks 1–", "47/47 blocks one recall away"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output has no %q:\n%s", want, out.String())
