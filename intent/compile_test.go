@@ -118,6 +118,7 @@ func TestRequestsWithoutAVerb(t *testing.T) {
 		"best lamp":                             `decide options="best lamp"`,
 		"A note about the outage":               `create artifact="A note" topic="the outage"`,
 		"a recommendation for a lamp":           `decide options="a lamp"`,
+		"who invented the lamp?":                `explain target="the lamp"`,
 		"has the build passed?":                 `analyze target="the build" criteria="passed"`,
 		"make the text warmer and add a title":  `transform source="the text" target-form="warmer" + create`,
 		"make it shorter":                       `transform target-form="shorter" gap=source`,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -467,22 +468,58 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A forgetful target loses the lines of contracts.
-type forgetful struct{ store.Database }
+// A careless target writes something else than it is given.
+type careless struct {
+	store.Database
+	alter func(*store.Change)
+}
 
-func (f *forgetful) Apply(ctx context.Context, sc governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
-	less := *c
-	less.Statements = nil
-	return f.Database.Apply(ctx, sc, id, at, &less)
+func (c *careless) Apply(ctx context.Context, sc governance.Scope, id transcript.SessionID, at store.Revision, ch *store.Change) (store.Revision, error) {
+	other := *ch
+	other.Blocks = slices.Clone(ch.Blocks)
+	c.alter(&other)
+	return c.Database.Apply(ctx, sc, id, at, &other)
 }
 
 // A copy that lacks something is no success, and neither is one of a source that others write.
 func TestCopiesAreCompared(t *testing.T) {
 	source := memory.New()
 	w := newSource(t, source)
-	_, err := move.Run(t.Context(), source, &forgetful{memory.New()}, options)
-	if differs, ok := errors.AsType[*move.DifferError](err); !ok || differs.Changed {
-		t.Errorf("a copy without contracts: %v", err)
+	block := func(alter func(*store.Block)) func(*store.Change) {
+		return func(c *store.Change) {
+			for i := range c.Blocks {
+				alter(&c.Blocks[i])
+			}
+		}
+	}
+	for what, alter := range map[string]func(*store.Change){
+		"no contracts":               func(c *store.Change) { c.Statements = nil },
+		"another format":             func(c *store.Change) { c.Head.Format += "x" },
+		"another model":              func(c *store.Change) { c.Head.Model += "x" },
+		"another encoding":           func(c *store.Change) { c.Head.Encoding += "x" },
+		"other counts of messages":   func(c *store.Change) { c.Head.Messages++ },
+		"other counts of blocks":     func(c *store.Change) { c.Head.Blocks++ },
+		"other counts of tokens":     func(c *store.Change) { c.Head.Tokens++ },
+		"other windows":              func(c *store.Change) { c.Head.Window++ },
+		"other sizes":                func(c *store.Change) { c.Head.Bytes++ },
+		"sessions that began later":  func(c *store.Change) { c.Head.Created = c.Head.Created.Add(time.Millisecond) },
+		"sessions that ended later":  func(c *store.Change) { c.Head.Updated = c.Head.Updated.Add(time.Millisecond) },
+		"operations of another name": func(c *store.Change) { c.Entry.Op += "x" },
+		"operations of others":       func(c *store.Change) { c.Entry.Actor += "x" },
+		"operations at other times":  func(c *store.Change) { c.Entry.Time = c.Entry.Time.Add(time.Millisecond) },
+		"other turns":                block(func(b *store.Block) { b.Turn++ }),
+		"other kinds":                block(func(b *store.Block) { b.Kind += "x" }),
+		"other tools":                block(func(b *store.Block) { b.Tools = append(slices.Clip(b.Tools), "x") }),
+		"other tokens of blocks":     block(func(b *store.Block) { b.Tokens++ }),
+		"other forms":                block(func(b *store.Block) { b.Form += "x" }),
+		"other tokens in the window": block(func(b *store.Block) { b.Window++ }),
+		"no pins":                    block(func(b *store.Block) { b.Pinned = !b.Pinned }),
+		"other windows of blocks":    block(func(b *store.Block) { b.Earlier++ }),
+	} {
+		_, err := move.Run(t.Context(), source, &careless{memory.New(), alter}, options)
+		if differs, ok := errors.AsType[*move.DifferError](err); !ok || differs.Changed {
+			t.Errorf("a copy with %s: %v", what, err)
+		}
 	}
 	busy := *options
 	busy.Progress = func(step string, _, _ int) {
@@ -490,7 +527,7 @@ func TestCopiesAreCompared(t *testing.T) {
 			w.apply("one", message("one", 1, "x"))
 		}
 	}
-	_, err = move.Run(t.Context(), source, memory.New(), &busy)
+	_, err := move.Run(t.Context(), source, memory.New(), &busy)
 	if differs, ok := errors.AsType[*move.DifferError](err); !ok || !differs.Changed {
 		t.Errorf("a source that was changed: %v", err)
 	}

@@ -458,3 +458,25 @@ func TestFirstSequenceNumber(t *testing.T) {
 		}
 	}
 }
+
+// The end of a stream that lacks the empty line after its last event reaches the client.
+func TestTheLastEventWithoutItsEmptyLine(t *testing.T) {
+	piece := func(text string) string {
+		return `data: {"id":"1","choices":[{"index":0,"delta":{"content":"` + text + `"}}]}`
+	}
+	w := New(wire.Chat, "recall")
+	out, err := w.Feed([]byte(piece("a lamp") + "\n\n" + piece("and a bulb")))
+	if err != nil || !strings.Contains(string(out), "a lamp") || strings.Contains(string(out), "bulb") {
+		t.Fatalf("%s, %v", out, err)
+	}
+	if rest := string(w.Rest()); !strings.Contains(rest, "and a bulb") || w.Over() {
+		t.Errorf("the rest is %q, over %v", rest, w.Over())
+	}
+	done := New(wire.Chat, "recall")
+	if _, err := done.Feed([]byte("data: [DONE]\n\n" + piece("more"))); err != nil || !done.Over() {
+		t.Fatalf("%v, over %v", err, done.Over())
+	}
+	if rest := done.Rest(); len(rest) > 0 {
+		t.Errorf("behind the end there is %q", rest)
+	}
+}

@@ -524,3 +524,28 @@ func TestConnectTimeout(t *testing.T) {
 		s.pool.Close()
 	}
 }
+
+// The server's list of connections says which are Carrel's, unless the address says otherwise.
+func TestConnectionsHaveAName(t *testing.T) {
+	t.Parallel()
+	address := postgres.New(t)
+	steps, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	between := "?"
+	if strings.Contains(address, "?") {
+		between = "&"
+	}
+	for at, want := range map[string]string{address: "carrel", address + between + "application_name=desk": "desk"} {
+		s, err := open(t.Context(), at, &Options{}, steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := s.pool.QueryRow(t.Context(), "SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid()").Scan(&got); err != nil || got != want {
+			t.Errorf("the connection is %q, %v, want %q", got, err, want)
+		}
+		s.pool.Close()
+	}
+}

@@ -67,6 +67,26 @@ func TestCompacted(t *testing.T) {
 	}
 }
 
+// A compaction without a history leaves its message, once.
+func TestCompactedToAMessage(t *testing.T) {
+	row := func(kind, payload string) string { return `{"type":"` + kind + `","payload":` + payload + "}\n" }
+	say := func(text string) string { return `{"type":"message","role":"user","content":"` + text + `"}` }
+	for rest, want := range map[string][]string{
+		`{"message":"We looked."}`: {"We looked.", "go on"},
+		`{"message":""}`:           {"", "go on"},
+		`{"message":"We looked.","replacement_history":[` + say("start") + `]}`: {"start", "go on"},
+	} {
+		s := formattest.Decode(t, format{}, row("response_item", say("mend"))+row("compacted", rest)+row("response_item", say("go on")))
+		var got []string
+		for i := range s.Messages {
+			got = append(got, s.Messages[i].Text())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", rest, diff)
+		}
+	}
+}
+
 // What is said again after a compaction does not take the place of what was said before it.
 func TestSaidAgainAfterACompaction(t *testing.T) {
 	say := func(role, text string) string {
