@@ -271,6 +271,25 @@ func TestReportedErrors(t *testing.T) {
 	}
 }
 
+// An error that the user reported is resolved by a reply after an edit, unless the reply asks.
+func TestReportedErrorsAreResolved(t *testing.T) {
+	begin := func() *talk { return new(talk).user("panic: no lamp") }
+	for _, tt := range []struct {
+		name string
+		talk *talk
+		want string
+	}{
+		{"a reply", begin().reply("I see what it is."), "error open | panic: no lamp"},
+		{"an edit and a reply", begin().edit("a.go", "x := 1", "x := 2").reply("I turned the lamp."), "error resolved | panic: no lamp <- edited a.go"},
+		{"an edit and a question", begin().edit("a.go", "x := 1", "x := 2").reply("Does the lamp burn now?"), "error open | panic: no lamp"},
+		{"an edit before it", new(talk).user("Go.").edit("a.go", "x := 1", "x := 2").user("panic: no lamp").reply("I see what it is."), "error open | panic: no lamp"},
+	} {
+		if got := strings.Join(written(tt.talk.extract(nil), FactError), "; "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // The steps of a plan, at most twelve. In a user message they count only if it is long.
 func TestSteps(t *testing.T) {
 	long := "\n\n" + strings.Repeat("The lamp is dark. ", 40)

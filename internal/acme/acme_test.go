@@ -28,7 +28,9 @@ func TestNewRefusesNames(t *testing.T) {
 	for _, hosts := range [][]string{
 		nil,
 		{""},
-		{"localhost"}, {"carrel.example.org."}, {".example.org"},
+		{"localhost"},
+		{"carrel.example.org."},
+		{".example.org"},
 		{"127.0.0.1"},
 		{"::1"},
 		{"carrel.example.org:443"},
