@@ -342,23 +342,25 @@ func TestSummaryCoversWhatItSpeaksOf(t *testing.T) {
 // are still there, and no summary of others.
 func TestSummaryOfWhatWasRewound(t *testing.T) {
 	data := leak(t)
-	e, s := summarizing(t, carrel.Options{})
-	in := load(t, e, part(t, data, 29))
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, ProbeMin: anything()}); err != nil {
-		t.Fatal(err)
-	}
-	other := append(bytes.TrimSuffix(part(t, data, 4), []byte("]}")), `,{"role":"user","content":"Forget the pool. What is the time?"}]}`...)
-	if got := load(t, e, other); got.Session != in.Session {
-		t.Fatalf("session %s, want %s", got.Session, in.Session)
-	}
-	if got := export(t, e, in.Session); !bytes.Equal(got, other) {
-		t.Errorf("the window is %s, want what was imported", got)
-	}
-	if sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a summary of what is gone: %v, %v", sum, err)
-	}
-	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
-		t.Errorf("Check = %q, %v", problems, err)
+	for _, kept := range []int{4, 13} {
+		e, s := summarizing(t, carrel.Options{})
+		in := load(t, e, part(t, data, 29))
+		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, ProbeMin: anything()}); err != nil {
+			t.Fatal(err)
+		}
+		other := append(bytes.TrimSuffix(part(t, data, kept), []byte("]}")), `,{"role":"user","content":"Forget the pool. What is the time?"}]}`...)
+		if got := load(t, e, other); got.Session != in.Session {
+			t.Fatalf("session %s, want %s", got.Session, in.Session)
+		}
+		if got := export(t, e, in.Session); !bytes.Equal(got, other) {
+			t.Errorf("after %d messages the window is %s, want what was imported", kept, got)
+		}
+		if sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a summary of what is gone: %v, %v", sum, err)
+		}
+		if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+			t.Errorf("Check = %q, %v", problems, err)
+		}
 	}
 }
 

@@ -2,10 +2,12 @@ package limn
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/intent"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
@@ -39,6 +41,31 @@ func TestSharesOfAHundredAreWholePercentages(t *testing.T) {
 	for n := range 101 {
 		if got := percent(float64(n) / 100); got != float64(n) {
 			t.Errorf("%d of 100 is %v percent", n, got)
+		}
+	}
+}
+
+// The words that fill slots are marked if the prompt fits on a line, prints as it is, and fills one.
+func TestMarksBelowAPrompt(t *testing.T) {
+	const prompt = "fix the lamp in the hall"
+	for _, tt := range []struct {
+		name, prompt, want string
+		width              int
+	}{
+		{"as wide as the page", prompt, "fix the lamp in the hall\n    ^^^^^^^^^^^^^^^^^^^^\n    target\n\n", len(prompt)},
+		{"wider than the page", prompt, "", len(prompt) - 1},
+		{"with a tab", "fix\tthe lamp in the hall", "", 80},
+		{"that fills nothing", "hello", "", 80},
+	} {
+		p := out.NewPage(true, tt.width)
+		p.Width = tt.width
+		printSpans(p, tt.prompt, intent.Compile(tt.prompt, nil))
+		var lines []string
+		for line := range strings.Lines(p.String()) {
+			lines = append(lines, strings.TrimRight(line, " \n")+"\n")
+		}
+		if got := strings.Join(lines, ""); got != tt.want {
+			t.Errorf("a prompt %s: got\n%s, want\n%s", tt.name, got, tt.want)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/triage"
 )
 
 const testScope = governance.Scope("a/b/c")
@@ -125,6 +126,35 @@ func same(t require, e *Stacks) {
 	for row := range want.Table.Len() {
 		if got.Table.Row(row) != want.Table.Row(row) || got.Location(row) != want.Location(row) || got.Pins[row] != want.Pins[row] {
 			t.Fatalf("row %d is %v at %v, want %v at %v", row, got.Table.Row(row), got.Location(row), want.Table.Row(row), want.Location(row))
+		}
+	}
+}
+
+// What an artifact is decides who may be in a context.
+func TestFlagsOfArtifacts(t *testing.T) {
+	e := process(t, filled(t, 8, "op_1"), "")
+	for i, f := range []func(*store.Artifact){
+		func(*store.Artifact) {},
+		func(a *store.Artifact) { a.Gate = []byte(`{"evaluator":"rules"}`) },
+		func(a *store.Artifact) { a.Status = store.StatusRefuted },
+		func(a *store.Artifact) { a.Status = store.StatusHeld },
+		func(a *store.Artifact) { a.Status = store.StatusTombstoned },
+		func(a *store.Artifact) { a.Pinned = true },
+		func(a *store.Artifact) { a.Pinned, a.Gate = true, []byte(`{}`) },
+		func(a *store.Artifact) { a.Pinned, a.Status = true, store.StatusRefuted },
+	} {
+		change(t, e, i, func(a *store.Artifact) { a.Pinned = false; f(a) })
+	}
+	k, err := e.Catalog(t.Context(), testScope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Mu.RUnlock()
+	for row, want := range []triage.Flags{
+		0, triage.Promoted, triage.Refuted, triage.Absent, triage.Absent, triage.Absent, triage.Absent | triage.Promoted, triage.Refuted,
+	} {
+		if got := k.Table.Row(row).Flags; got != want || k.Pins[row] != (row == 5 || row == 6) {
+			t.Errorf("artifact %d has the flags %d, pinned %v, want %d", row, got, k.Pins[row], want)
 		}
 	}
 }
