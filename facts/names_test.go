@@ -126,6 +126,7 @@ func TestNames(t *testing.T) {
 		{"this.key console.log process.env Node.js app.log self.db", "file app.log"},
 		{"main.go(17,5) fmt.go(x) open.py()", "file main.go"},
 		{".gitignore .env .env.local .foo .eslintrc", "file .gitignore | file .env | file .env.local | file .eslintrc"},
+		{"env.local gitignore npmrc", ""},
 		{"pool.go-17-  return", "file pool.go"},
 		{"pkg/pool.go-17-  return", "path pkg/pool.go"},
 
