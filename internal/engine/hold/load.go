@@ -92,15 +92,18 @@ type headReader = func(context.Context, governance.Scope, transcript.SessionID) 
 // whether the session may be loaded.
 func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcript.SessionID, read headReader) (*Snapshot, error) {
 	head, err := read(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
 	for range Rereads {
-		if err != nil {
-			return nil, err
-		}
 		if h := e.kept(ctx, scope, head); h != nil {
 			return h, nil
 		}
 		h, data, readErr := e.Read(ctx, scope, head)
-		if head, err = read(ctx, scope, id); err != nil || head.Revision != h.Head.Revision {
+		if head, err = read(ctx, scope, id); err != nil {
+			return nil, err
+		}
+		if head.Revision != h.Head.Revision {
 			continue // the parts read are of several revisions: ignore their errors
 		}
 		if readErr != nil {
