@@ -164,9 +164,9 @@ func TestQueriesAndPaths(t *testing.T) {
 func TestMethods(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, tt := range []struct{ method, path, allow string }{
-		{"DELETE", "/v1/sessions", "GET, POST"},
+		{"DELETE", "/v1/sessions", "GET, HEAD, POST"},
 		{"PATCH", "/v1/sessions/s/mark", "PUT"},
-		{"POST", "/healthz", "GET"},
+		{"POST", "/healthz", "GET, HEAD"},
 		{"OPTIONS", "/v1/discard", "POST"},
 	} {
 		rec := w.ask(tt.method, tt.path, nil)

@@ -132,6 +132,6 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	res := s.refuse(c, &refusal{kind: noMethod, detail: "the route has no such method", hint: "use " + strings.Join(allowed, " or ")})
-	res.set("Allow", strings.Join(allowed, ", "))
+	res.set("Allow", strings.Replace(strings.Join(allowed, ", "), http.MethodGet, http.MethodGet+", "+http.MethodHead, 1)) // a route for GET answers HEAD
 	send(w, r, res)
 }
