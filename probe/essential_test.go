@@ -228,10 +228,9 @@ func TestGradeAuthoredSaysWhatItFound(t *testing.T) {
 // A word counts once, in all its forms, and not more than twelve do.
 func TestInformativeWords(t *testing.T) {
 	for said, want := range map[string]string{
-		"Water pears, watering the pear trees":                "water pears trees",
-		"oak elm ash fir yew bay fig gum koa asp box may":     "oak elm ash fir yew bay fig gum koa asp box may",
-		"oak elm ash fir yew bay fig gum koa asp box may tea": "oak elm ash fir yew bay fig gum koa asp box may",
-		"two pears and 2 figs":                                "two pears figs",
+		"Water pears, watering the pear trees":                "Water pears trees",
+		"oak elm ash fir yew bay fig gum koa asp box tea":     "oak elm ash fir yew bay fig gum koa asp box tea",
+		"oak elm ash fir yew bay fig gum koa asp box tea elk": "oak elm ash fir yew bay fig gum koa asp box tea",
 	} {
 		if got := strings.Join(informativeWords(said), " "); got != want {
 			t.Errorf("%s: got %q, want %q", said, got, want)
