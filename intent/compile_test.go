@@ -119,7 +119,9 @@ func TestRequestsWithoutAVerb(t *testing.T) {
 		"A note about the outage":               `create artifact="A note" topic="the outage"`,
 		"a recommendation for a lamp":           `decide options="a lamp"`,
 		"who invented the lamp?":                `explain target="the lamp"`,
+		"who invented":                          `explain target="who invented"`,
 		"has the build passed?":                 `analyze target="the build" criteria="passed"`,
+		"do we leak memory?":                    `analyze target="we leak memory"`,
 		"make the text warmer and add a title":  `transform source="the text" target-form="warmer" + create`,
 		"make it shorter":                       `transform target-form="shorter" gap=source`,
 	} {
