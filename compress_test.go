@@ -356,7 +356,7 @@ func TestSummaryOfWhatWasRewound(t *testing.T) {
 			t.Errorf("after %d messages the window is %s, want what was imported", kept, got)
 		}
 		if sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("a summary of what is gone: %v, %v", sum, err)
+			t.Errorf("the summary is still there: %v, %v", sum, err)
 		}
 		if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
 			t.Errorf("Check = %q, %v", problems, err)

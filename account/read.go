@@ -211,7 +211,7 @@ func (r *reader) prose(kind Kind, prose string, head int32) {
 // An opener is a line with a colon above a list or code.
 type opener struct {
 	unit  int32
-	depth int // what its list is deeper than; -1 if it is no entry of a list itself
+	depth int // indentation of the line if it is an entry of a list itself, or -1; the entries below are deeper
 }
 
 // opening returns the first passage as an opener, if it is one; at is its unit.

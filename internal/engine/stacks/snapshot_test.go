@@ -130,7 +130,7 @@ func same(t require, e *Stacks) {
 	}
 }
 
-// What an artifact is decides who may be in a context.
+// The status, the pin and the gate of an artifact give the flags of its row.
 func TestFlagsOfArtifacts(t *testing.T) {
 	e := process(t, filled(t, 8, "op_1"), "")
 	for i, f := range []func(*store.Artifact){
