@@ -21,39 +21,52 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/carrel-dev/carrel/internal/binding"
 	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
 var update = flag.Bool("update", false, "write what the scripts compare with")
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"carrel": func() {
-			ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			os.Exit(Main(ctx, job.OS(), os.Args[1:]))
-		},
-		"agent": agent,
-	})
+// programs can be run by a script as "exec NAME", in a process of their own.
+var programs = map[string]func(){
+	"carrel": func() {
+		ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		os.Exit(Main(ctx, job.OS(), os.Args[1:]))
+	},
+	"agent": agent,
 }
 
-// Each command of a script is its own process on one store. The folder "in" has the files of
+func TestMain(m *testing.M) {
+	if program := programs[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")]; program != nil {
+		program()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// Each script has a folder and a store of its own. "carrel ARGS" runs a command in the process of
+// the test, and "exec carrel ARGS" in its own, which takes ten times as long and which servers and
+// commands that read standard input need. The folder "in" has the files of
 // testdata/conversations, "exam" has an exam, and grown.jsonl is the complete version of
 // torn.jsonl.
 func TestScripts(t *testing.T) {
 	if raced() {
-		t.Skip("hundreds of processes with the race detector take long, and each has one command that the other tests run, too")
+		t.Skip("hundreds of commands with the race detector take long, and the other tests run each of them, too")
 	}
 	provider := httptest.NewServer(http.HandlerFunc(provide))
 	t.Cleanup(provider.Close)
+	bin := installed(t)
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		UpdateScripts:       *update,
+		Dir:                "testdata/script",
+		RequireUniqueNames: true,
+		UpdateScripts:      *update,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", bin+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "etc"))
@@ -72,8 +85,62 @@ func TestScripts(t *testing.T) {
 				os.CopyFS(filepath.Join(env.WorkDir, "exam"), os.DirFS("../exam/testdata")),
 			)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let, "alter": alter, "work": workSessions, "await": awaitServers, "fetch": fetch, "certificate": certificate},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"carrel": expectSuccess, "status": expectStatus, "let": let, "alter": alter, "work": workSessions, "await": awaitServers, "fetch": fetch, "certificate": certificate},
 	})
+}
+
+// installed returns a folder with the programs. Each is a link to this test, or a copy of it.
+func installed(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range programs {
+		to := filepath.Join(folder, name+filepath.Ext(strings.TrimSuffix(self, ".test")))
+		if os.Link(self, to) == nil {
+			continue
+		}
+		data, err := os.ReadFile(self)
+		if err == nil {
+			err = os.WriteFile(to, data, 0o700)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// expectSuccess runs "carrel ARGS", which must exit with code 0, or with another after "!".
+func expectSuccess(ts *testscript.TestScript, neg bool, args []string) {
+	if code, _ := command(ts, append([]string{"carrel"}, args...)); (code == 0) == neg {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+// command runs "carrel ARGS" in this process, or "exec PROGRAM ARGS" in its own, and returns the
+// exit code and the output.
+func command(ts *testscript.TestScript, args []string) (code int, stdout string) {
+	if args[0] != "carrel" {
+		err := ts.Exec(args[1], args[2:]...)
+		exit, failed := errors.AsType[*exec.ExitError](err)
+		if failed {
+			return exit.ExitCode(), ts.ReadFile("stdout")
+		}
+		ts.Check(err)
+		return 0, ts.ReadFile("stdout")
+	}
+	var said strings.Builder
+	code = Main(context.Background(), &job.Env{
+		Terminal:  out.Terminal{Stdout: io.MultiWriter(ts.Stdout(), &said), Stderr: ts.Stderr(), Getenv: ts.Getenv, Now: time.Now},
+		Stdin:     strings.NewReader(""),
+		PID:       os.Getpid(),
+		Processes: binding.System,
+		Dir:       ts.MkAbs("."),
+	}, args[1:])
+	return code, said.String()
 }
 
 // provide is a fake provider of models. It answers a message with a stream, and any other request
@@ -129,14 +196,7 @@ func expectStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N program args...")
 	}
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		exit, ok := errors.AsType[*exec.ExitError](err)
-		if !ok {
-			ts.Fatalf("%v", err)
-		}
-		got = exit.ExitCode()
-	}
+	got, _ := command(ts, args[1:])
 	if want, err := strconv.Atoi(args[0]); err != nil || got != want {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
@@ -147,8 +207,11 @@ func let(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: let NAME program args...")
 	}
-	ts.Check(ts.Exec(args[1], args[2:]...))
-	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+	code, stdout := command(ts, args[1:])
+	if code != 0 {
+		ts.Fatalf("exit code %d", code)
+	}
+	ts.Setenv(args[0], strings.TrimSpace(stdout))
 }
 
 // awaitServers runs "await N": it waits until N servers run.
