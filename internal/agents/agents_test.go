@@ -348,3 +348,30 @@ func TestReadForkInACircle(t *testing.T) {
 		t.Error("a session stands before itself")
 	}
 }
+
+// A base is the beginning of a file up to the end of a row, which has the number before the next.
+func TestBasesFit(t *testing.T) {
+	const rows = "{\"ordinal\":1}\n{\"ordinal\":2}\n"
+	for _, tt := range []struct {
+		bytes   int
+		ordinal int64
+		data    string
+		want    string
+	}{
+		{len(rows), 0, rows, rows},
+		{len(rows), 3, rows, rows},
+		{len(rows), 2, rows, ""},
+		{len(rows), -1, rows, rows},
+		{len(rows) / 2, 2, rows, rows[:len(rows)/2]},
+		{len(rows) - 1, 3, rows, ""},
+		{len(rows) + 1, 3, rows, ""},
+		{1, 0, "\n", "\n"},
+		{0, 0, rows, ""},
+		{-1, 0, rows, ""},
+		{3, 7, "{}\n", "{}\n"},
+	} {
+		if got := (&base{bytes: int64(tt.bytes), ordinal: tt.ordinal}).of([]byte(tt.data)); string(got) != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}

@@ -304,3 +304,33 @@ func TestTextsOfOpenCode(t *testing.T) {
 		}
 	}
 }
+
+// An object of a session has what its columns have: a summary or a share if any of their columns is
+// set, numbers as they are, and no JSON that cannot be read.
+func TestRowsOfOpenCode(t *testing.T) {
+	for _, tt := range []struct {
+		column     string
+		value      any
+		want, none string // what the object has, and what it has not
+	}{
+		{"summary_additions", int64(1), `"summary":{"additions":1,"deletions":0,"files":0}`, `"share"`},
+		{"summary_deletions", int64(1), `"summary":{"additions":0,"deletions":1,"files":0}`, `"share"`},
+		{"summary_files", int64(1), `"summary":{"additions":0,"deletions":0,"files":1}`, `"share"`},
+		{"share_url", "u", `"share":{"url":"u"}`, `"summary"`},
+		{"cost", 0.5, `"cost":0.5`, `"archived"`},
+		{"time_archived", int64(7), `"archived":7`, `"compacting"`},
+		{"metadata", "null", `"cost":0`, `"metadata"`},
+		{"metadata", "{", `"cost":0`, `"metadata"`},
+	} {
+		got := string(row{tt.column: tt.value}.info())
+		if !strings.Contains(got, tt.want) || strings.Contains(got, tt.none) || !json.Valid([]byte(got)) {
+			t.Errorf("%s %v: %s, want %s and no %s", tt.column, tt.value, got, tt.want, tt.none)
+		}
+	}
+	for object, want := range map[string]string{`{}`: `{"id":"m"}`, ` {"a":1} `: `{"a":1,"id":"m"}`, `[1]`: "", `{`: ""} {
+		var b bytes.Buffer
+		if err := extended(&b, object, member("id", quoted("m"))); b.String() != want || (err == nil) != (want != "") {
+			t.Errorf("%s becomes %s, %v, want %s", object, &b, err, want)
+		}
+	}
+}
