@@ -138,6 +138,9 @@ func TestOpenCodeDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	if _, err := db.Exec(`CREATE TABLE other (id TEXT)`); err != nil {
+		t.Fatal(err)
+	}
 	if found, err := OpenCode.Sessions(dir); err != nil || len(found) > 0 {
 		t.Errorf("a database without tables has %v, %v", found, err)
 	}
@@ -265,6 +268,9 @@ func TestOpenCodeFiles(t *testing.T) {
 	}
 	if _, err := OpenCode.Sessions(dir); err == nil || !strings.Contains(err.Error(), "opencode.db: ") {
 		t.Errorf("a broken database: %v", err)
+	}
+	if _, ok, err := Held(filepath.Join(dir, "opencode.db#ses_1")); !ok || err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a session of a broken database: %v, %v", ok, err)
 	}
 	for _, name := range []string{"log/x.log", "auth.json", "nowhere"} {
 		if found, err := OpenCode.Sessions(filepath.Join(dir, name)); err != nil || len(found) > 0 {

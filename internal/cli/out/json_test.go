@@ -65,7 +65,7 @@ func TestQueriesPrintLines(t *testing.T) {
 
 func TestTemplatesGetWholeNumbers(t *testing.T) {
 	for text, want := range map[string]string{
-		"{{.a}} {{index .c 1}}": "12345678901234567 1.5\n", `{{printf "%d" .a}}`: "12345678901234567\n", "{{.d.e}}": "3\n", "{{.b}}": "x\n",
+		"{{.a}} {{index .c 1}}": "12345678901234567 1.5\n", `{{printf "%.2f" (index .c 1)}}`: "1.50\n", `{{printf "%d" .a}}`: "12345678901234567\n", "{{.d.e}}": "3\n", "{{.b}}": "x\n",
 	} {
 		got, err := fill(text, []byte(`{"a":12345678901234567,"b":"x","c":[1,1.5],"d":{"e":3}}`))
 		if err != nil || string(got) != want {

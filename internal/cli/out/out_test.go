@@ -52,6 +52,17 @@ func TestPageLine(t *testing.T) {
 	}
 }
 
+// Content on a terminal is escaped and ends with a line end.
+func TestContentOnAPage(t *testing.T) {
+	for tty, want := range map[bool]string{false: "a\x1b", true: `a\x1b` + "\n"} {
+		p := NewPage(tty, 80)
+		p.Verbatim("")
+		if p.Verbatim("a\x1b"); p.String() != want {
+			t.Errorf("on a terminal %v: %q, want %q", tty, p, want)
+		}
+	}
+}
+
 // A page is as wide as the terminal, or has 80 columns.
 func TestPageWidth(t *testing.T) {
 	for width, want := range map[int]int{0: 80, -1: 80, 1: 1, 120: 120} {
