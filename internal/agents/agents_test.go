@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -167,14 +168,14 @@ func TestNewFile(t *testing.T) {
 		id     string
 	}{
 		{Claude, "", false, "", ""},
-		{Claude, "d", true, "d/????????-????-4???-????-????????????.jsonl", ""},
+		{Claude, "d", true, "d/????????-????-4???-[89ab]???-????????????.jsonl", ""},
 		{Claude, "d/" + id + ".jsonl", false, "d/" + id + ".jsonl", id},
 		{Claude, "d/x.jsonl", false, "", ""},
 		{Gemini, "", false, "", ""},
 		{Gemini, "d", true, "d/session-2026-11-01T10-00-????????.jsonl", ""},
 		{Gemini, "d/x.jsonl", false, "", ""},
-		{Codex, "", false, "c/sessions/2026/11/01/rollout-2026-11-01T??-00-00-????????-????-7???-????-????????????.jsonl", ""},
-		{Codex, "d", true, "d/rollout-2026-11-01T??-00-00-????????-????-7???-????-????????????.jsonl", ""},
+		{Codex, "", false, "c/sessions/2026/11/01/rollout-2026-11-01T??-00-00-????????-????-7???-[89ab]???-????????????.jsonl", ""},
+		{Codex, "d", true, "d/rollout-2026-11-01T??-00-00-????????-????-7???-[89ab]???-????????????.jsonl", ""},
 		{Codex, "rollout-2026-11-01T10-00-00-" + id + ".jsonl", false, "rollout-2026-11-01T10-00-00-" + id + ".jsonl", id},
 		{Codex, "rollout-2026-11-01T10-00-00-" + id + ".jsonl.zst", false, "", ""},
 		{Codex, id + ".jsonl", false, "", ""},
@@ -294,6 +295,9 @@ func TestReadFork(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Name != second { // the other is of thread two
 		t.Errorf("sessions %+v, %v", list, err)
 	}
+	if data, err := ReadFile(filepath.Join(home, "rollout-2026-11-01T10-00-00-"+one+".jsonl")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a fork that is not there: %q, %v", data, err)
+	}
 	if got := RolloutOf(home, one); got != second {
 		t.Errorf("the newest file is %s", got)
 	}
@@ -346,5 +350,32 @@ func TestReadForkInACircle(t *testing.T) {
 	rollout(t, home, one, two, len(n), "a")
 	if _, err := ReadFile(rollout(t, home, two, one, len(n), "a")); err == nil {
 		t.Error("a session stands before itself")
+	}
+}
+
+// A base is the beginning of a file up to the end of a row, which has the number before the next.
+func TestBasesFit(t *testing.T) {
+	const rows = "{\"ordinal\":1}\n{\"ordinal\":2}\n"
+	for _, tt := range []struct {
+		bytes   int
+		ordinal int64
+		data    string
+		want    string
+	}{
+		{len(rows), 0, rows, rows},
+		{len(rows), 3, rows, rows},
+		{len(rows), 2, rows, ""},
+		{len(rows), -1, rows, rows},
+		{len(rows) / 2, 2, rows, rows[:len(rows)/2]},
+		{len(rows) - 1, 3, rows, ""},
+		{len(rows) + 1, 3, rows, ""},
+		{1, 0, "\n", "\n"},
+		{0, 0, rows, ""},
+		{-1, 0, rows, ""},
+		{3, 7, "{}\n", "{}\n"},
+	} {
+		if got := (&base{bytes: int64(tt.bytes), ordinal: tt.ordinal}).of([]byte(tt.data)); string(got) != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
 	}
 }

@@ -49,7 +49,7 @@ var chatName = lazy.Regexp(`^session-\d{4}-\d\d-\d\dT\d\d-\d\d(?:-\d\d)?-[0-9a-z
 func newChat(n *New) (*NewFile, error) {
 	id := newUUID(4, n.Now)
 	name := "session-" + n.Now.UTC().Format("2006-01-02T15-04") + "-" + id[:8] + ".jsonl"
-	if n.Output == "" || !n.Folder {
+	if !n.Folder {
 		return nil, &NameError{Output: n.Output, Want: "~/.gemini/tmp/PROJECT/chats, where Gemini CLI looks for sessions"}
 	}
 	return &NewFile{Path: filepath.Join(n.Output, name), ID: id, Resume: "resume it in its project: gemini --resume " + id}, nil

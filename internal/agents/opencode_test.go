@@ -138,6 +138,9 @@ func TestOpenCodeDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	if _, err := db.Exec(`CREATE TABLE other (id TEXT)`); err != nil {
+		t.Fatal(err)
+	}
 	if found, err := OpenCode.Sessions(dir); err != nil || len(found) > 0 {
 		t.Errorf("a database without tables has %v, %v", found, err)
 	}
@@ -266,6 +269,9 @@ func TestOpenCodeFiles(t *testing.T) {
 	if _, err := OpenCode.Sessions(dir); err == nil || !strings.Contains(err.Error(), "opencode.db: ") {
 		t.Errorf("a broken database: %v", err)
 	}
+	if _, ok, err := Held(filepath.Join(dir, "opencode.db#ses_1")); !ok || err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a session of a broken database: %v, %v", ok, err)
+	}
 	for _, name := range []string{"log/x.log", "auth.json", "nowhere"} {
 		if found, err := OpenCode.Sessions(filepath.Join(dir, name)); err != nil || len(found) > 0 {
 			t.Errorf("%s: %v, %v", name, found, err)
@@ -301,6 +307,36 @@ func TestTextsOfOpenCode(t *testing.T) {
 		var back string
 		if err := json.Unmarshal(got, &back); err != nil || back != text {
 			t.Errorf("%s is read as %q, %v, want %q", got, back, err, text)
+		}
+	}
+}
+
+// An object of a session has what its columns have: a summary or a share if any of their columns is
+// set, numbers as they are, and no JSON that cannot be read.
+func TestRowsOfOpenCode(t *testing.T) {
+	for _, tt := range []struct {
+		column     string
+		value      any
+		want, none string // what the object has, and what it has not
+	}{
+		{"summary_additions", int64(1), `"summary":{"additions":1,"deletions":0,"files":0}`, `"share"`},
+		{"summary_deletions", int64(1), `"summary":{"additions":0,"deletions":1,"files":0}`, `"share"`},
+		{"summary_files", int64(1), `"summary":{"additions":0,"deletions":0,"files":1}`, `"share"`},
+		{"share_url", "u", `"share":{"url":"u"}`, `"summary"`},
+		{"cost", 0.5, `"cost":0.5`, `"archived"`},
+		{"time_archived", int64(7), `"archived":7`, `"compacting"`},
+		{"metadata", "null", `"cost":0`, `"metadata"`},
+		{"metadata", "{", `"cost":0`, `"metadata"`},
+	} {
+		got := string(row{tt.column: tt.value}.info())
+		if !strings.Contains(got, tt.want) || strings.Contains(got, tt.none) || !json.Valid([]byte(got)) {
+			t.Errorf("%s %v: %s, want %s and no %s", tt.column, tt.value, got, tt.want, tt.none)
+		}
+	}
+	for object, want := range map[string]string{`{}`: `{"id":"m"}`, ` {"a":1} `: `{"a":1,"id":"m"}`, `[1]`: "", `{`: ""} {
+		var b bytes.Buffer
+		if err := extended(&b, object, member("id", quoted("m"))); b.String() != want || (err == nil) != (want != "") {
+			t.Errorf("%s becomes %s, %v, want %s", object, &b, err, want)
 		}
 	}
 }

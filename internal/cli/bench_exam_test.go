@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
@@ -310,4 +312,35 @@ func TestAskSaysWhatItCannotRead(t *testing.T) {
 	}
 	stop()
 	run(exitNetwork, "ask", "run")
+}
+
+// A long command reports its steps: here each look at the clock takes a second.
+func TestStepsAreReported(t *testing.T) {
+	env, stdout, stderr := clitest.Env(t)
+	now, looks := env.Now(), new(atomic.Int64)
+	env.Now = func() time.Time { return now.Add(time.Duration(looks.Add(1)) * time.Second) }
+	if err := os.CopyFS(filepath.Join(env.Dir, "my-exam"), os.DirFS(filepath.Dir(madeExam))); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		clitest.WriteFile(t, env, fmt.Sprintf("work/%d.json", i), string(workSession(i, 12)))
+		clitest.WriteFile(t, env, fmt.Sprintf("%d.md", i), fmt.Sprintf("Text %d.", i))
+	}
+	clitest.WriteFile(t, env, "lines", "{\"text\":\"a\"}\n{\"text\":\"b\"}\n{\"text\":\"c\"}\n")
+	run := runner(t, env, stdout, stderr)
+	for _, tt := range []struct{ line, want string }{
+		{"import work", "import 1 of 3\nimport 2 of 3\n"},
+		{"put 0.md 1.md 2.md --type doc", "read 1 of 3\nread 2 of 3\n"},
+		{"put --lines lines --type doc", "check 2 of 3\ncheck 3 of 3\n"},
+		{"bench retention work --min 1000 --budgets 10%,20% --strategy window,pager", "read file 1 of 3\nread file 2 of 3\n…measure case 1 of 9\n…measure case 9 of 9\n"},
+		{"bench exam my-exam/made.json --share 40 --methods window", "read session 1 of 3\nread session 2 of 3\nmake window 2 of 3\nmake window 3 of 3\n"},
+		{"bench exam prepare my-exam/made.json --share 40 --methods window --out run", "read session 1 of 3\nread session 2 of 3\nmake window 2 of 3\nmake window 3 of 3\n"},
+	} {
+		run(0, strings.Fields(tt.line)...)
+		for want := range strings.SplitSeq(tt.want, "…") {
+			if got := stderr.String(); !strings.Contains(got, want) {
+				t.Errorf("carrel %s reports\n%s\nwant\n%s", tt.line, got, want)
+			}
+		}
+	}
 }

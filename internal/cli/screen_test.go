@@ -113,6 +113,20 @@ func TestTerminal(t *testing.T) {
 	wants(run("sessions", "show", "--json"), "{\n  \"schema\": \"carrel.session.v1\",\n  \"session\": ")
 }
 
+// A list without entries has no heading, not even on a terminal.
+func TestEmptyListsOnATerminal(t *testing.T) {
+	env, stdout, stderr := clitest.Env(t)
+	env.StdoutTerminal = true
+	run := runner(t, env, stdout, stderr)
+	for line, status := range map[string]int{
+		"sessions": 0, "sessions --removed": 0, "search lamp": exitNo, "triage lamp": exitNo, "ls": 0, "log": 0, "manifest list": 0, "credential list": 0, "ps": 0,
+	} {
+		if got := run(status, strings.Fields(line)...); got != "" {
+			t.Errorf("carrel %s prints %q", line, got)
+		}
+	}
+}
+
 // A golden file has all keys of all documents: keys may be added, but never removed. Run with
 // -update to add keys.
 func TestDocumentsKeepTheirKeys(t *testing.T) {

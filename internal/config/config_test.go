@@ -4,8 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"testing"
 	"time"
+
+	"github.com/carrel-dev/carrel/server/proxy"
 )
 
 // environ returns a Getenv for the variables of a map.
@@ -116,11 +120,45 @@ func TestScope(t *testing.T) {
 
 // A certificate or a key alone is a mistake that plain HTTP must not hide.
 func TestSchemes(t *testing.T) {
-	for want, servers := range map[string][]Server{"http": {{}}, "https": {{Cert: "c"}, {Key: "k"}, {Cert: "c", Key: "k"}}} {
+	for want, servers := range map[string][]Server{"http": {{}}, "https": {{Cert: "c"}, {Key: "k"}, {Cert: "c", Key: "k"}, {ACME: []string{"a"}}}} {
 		for _, s := range servers {
 			if got := s.Scheme(); got != want {
 				t.Errorf("%+v: %s, want %s", s, got, want)
 			}
 		}
+	}
+}
+
+// A rate of 0 means no limit.
+func TestServerAndProxySettings(t *testing.T) {
+	s, err := loadUser(t, "budget.window = 9\nserver.limits.address_rate = 0\nproxy.compaction = 'answer'\n"+
+		"hook = {large = '1KiB', pointer = 900, brief = 600, secrets = true}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Server().Limits; got.AddressRate != -1 || got.CredentialRate != doorLimits.CredentialRate {
+		t.Errorf("limits %+v", got)
+	}
+	want := proxy.EpochOptions{Scope: s.Scope(), Window: 9, Budget: 7, Large: 1024, Pointer: 900, Brief: 600, Secrets: true, Answer: true}
+	var got proxy.EpochOptions
+	if err := s.Epochs(7, &got); err != nil || got.Prices == nil {
+		t.Errorf("prices %v, %v", got.Prices, err)
+	}
+	if got.Prices = nil; !reflect.DeepEqual(got, want) {
+		t.Errorf("epochs %+v, want %+v", got, want)
+	}
+}
+
+// The folders of Windows do not count on other systems.
+func TestFoldersOfAnotherSystem(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("they count here")
+	}
+	env := environ(map[string]string{"HOME": "/h", "LOCALAPPDATA": "/x", "APPDATA": "/y"})
+	if got, err := dataDir(env); got != "/h/.local/share" || err != nil {
+		t.Errorf("data is in %q, %v", got, err)
+	}
+	if got, err := configDir(env); got != "/h/.config" || err != nil {
+		t.Errorf("settings are in %q, %v", got, err)
 	}
 }

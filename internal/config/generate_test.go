@@ -25,6 +25,7 @@ type modelServer struct {
 	path   string
 	header http.Header
 	body   map[string]any
+	fails  bool
 }
 
 func newModelServer(t *testing.T) *modelServer {
@@ -35,6 +36,10 @@ func newModelServer(t *testing.T) *modelServer {
 		s.path, s.header, s.body = r.URL.Path, r.Header, nil
 		if err := json.NewDecoder(r.Body).Decode(&s.body); err != nil {
 			t.Error(err)
+		}
+		if s.fails {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
 		}
 		if r.URL.Path == "/v1/messages" {
 			fmt.Fprint(w, `{"type":"message","content":[{"type":"text","text":"yes"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":1}}`)
@@ -118,6 +123,12 @@ func TestGenerator(t *testing.T) {
 			if _, err := engine(t, s).Generator.Generate(t.Context(), &llm.Prompt{Text: "?"}); err != nil || !strings.HasSuffix(server.header.Get(tt.header), "other") {
 				t.Errorf("with a variable: %v, sent %q", err, server.header.Get(tt.header))
 			}
+			server.fails = true
+			server.calls.Store(0)
+			if _, err := engine(t, s).Generator.Generate(t.Context(), &llm.Prompt{Text: "?"}); err == nil || server.calls.Load() != 1 {
+				t.Errorf("%v after %d calls, want an error after 1 without retries", err, server.calls.Load())
+			}
+			server.fails = false
 			raw, err := json.Marshal(s.Values)
 			if err != nil || strings.Contains(string(raw), "other") || strings.Contains(string(raw), key) {
 				t.Errorf("settings show the key: %s, %v", raw, err)

@@ -19,8 +19,8 @@ func TestHookSettings(t *testing.T) {
 		{"built in", "", hook.Options{
 			Scope: "local/default", Large: 25_000, Pointer: carrel.StashTokens, Brief: carrel.BriefTokens, Limit: 5 * time.Second,
 		}},
-		{"all set", "scope = \"team/lamp\"\n[hook]\nlarge = \"64KiB\"\npointer = 900\nbrief = 600\nlimit = \"2s\"\nsecrets = true\n", hook.Options{
-			Scope: "team/lamp", Large: 64 << 10, Pointer: 900, Brief: 600, Limit: 2 * time.Second, Secrets: true,
+		{"all set", "scope = \"team/lamp\"\n[hook]\nlarge = \"64KiB\"\npointer = 900\nbrief = 600\nmemory = 500\nlimit = \"2s\"\nsecrets = true\n", hook.Options{
+			Scope: "team/lamp", Large: 64 << 10, Pointer: 900, Brief: 600, Memory: 500, Limit: 2 * time.Second, Secrets: true,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2/unstable"
-
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/server/hook"
 	"github.com/carrel-dev/carrel/server/proxy"
@@ -96,7 +94,7 @@ func readBase(l literal) (any, error) {
 
 // readHoldout parses a share of sessions.
 func readHoldout(l literal) (any, error) {
-	if l.isNumber() || l.kind == unstable.String && strings.HasSuffix(l.text, "%") {
+	if l.isNumber() || strings.HasSuffix(l.text, "%") {
 		if r, ok := l.ratio(); ok {
 			return r, nil
 		}

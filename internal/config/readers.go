@@ -109,7 +109,7 @@ func readTarget(l literal) (any, error) {
 	if n, ok := l.whole(1); ok {
 		return token.Count(n), nil
 	}
-	if l.kind == unstable.Float || l.kind == unstable.String && strings.HasSuffix(l.text, "%") {
+	if l.kind == unstable.Float || strings.HasSuffix(l.text, "%") {
 		if r, ok := l.ratio(); ok && r > 0 {
 			return r, nil
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/server/hook"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -104,6 +105,31 @@ func TestReadersAtTheirBounds(t *testing.T) {
 		{"one of", oneOf("a", "b"), s, "b", "b"},
 		{"one of", oneOf("a", "b"), s, "c", nil},
 		{"one of", oneOf("1"), i, "1", nil},
+		{"tokens", readTokens, i, "1000000000000", token.Count(1_000_000_000_000)},
+		{"tokens from 5", readTokensFrom(5), i, "5", token.Count(5)},
+		{"tokens from 5", readTokensFrom(5), i, "4", nil},
+		{"memory", readMemory, i, "0", token.Count(0)},
+		{"memory", readMemory, i, "400", hook.LeastMemory},
+		{"memory", readMemory, i, "399", nil},
+		{"memory", readMemory, s, "400", nil},
+		{"holdout", readHoldout, f, "0.1", ratio.One / 10},
+		{"holdout", readHoldout, i, "1", ratio.One},
+		{"holdout", readHoldout, s, "10%", ratio.One / 10},
+		{"holdout", readHoldout, s, "0.1", nil},
+		{"holdout", readHoldout, f, "1.1", nil},
+		{"holdout", readHoldout, s, "101%", nil},
+		{"base", readBase, s, "", nil},
+		{"base", readBase, s, "https://host/v1?a=b", nil},
+		{"base", readBase, s, "https://host/v1#a", nil},
+		{"bound", readBound, i, "0", 0},
+		{"bound", readBound, i, "1000000000", 1_000_000_000},
+		{"bound", readBound, i, "1000000001", nil},
+		{"bound", readBound, i, "-1", nil},
+		{"address", readAddress, s, ":0", ":0"},
+		{"address", readAddress, s, "host:65535", "host:65535"},
+		{"address", readAddress, s, "host:65536", nil},
+		{"address", readAddress, s, "host", nil},
+		{"address", readAddress, i, "host:1", nil},
 		{"command", readCommand, s, "x", nil},
 		{"command", readCommand, a, "", nil},
 	} {

@@ -78,6 +78,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a profile in a profile", "[profile.a.profile.b]", "f:1:2: profile.a.profile.b: unknown key"},
 		{"a table that there is not", "[probing]", "f:1:2: probing: unknown key"},
 		{"a key with a dot in quotes", "'budget.window' = 1", `f:1:1: "budget.window": unknown key`},
+		{"a key below a key", "budget.window.first = 1", "f:1:1: budget.window.first: unknown key"},
 		{"a value for a table", "budget = 1", "f:1:1: budget: is a table of keys, not a value"},
 		{"a value for a profile", "[profile]\na = 1", "f:2:1: profile.a: is a table of keys, not a value"},
 		{"a list of tables", "[[keep]]\nlast = 1", "f:1:3: keep: is one table, not a list: write [...]"},
@@ -308,6 +309,16 @@ func TestEngineAndRequest(t *testing.T) {
 				Window: 9,
 			},
 			want: carrel.CompressRequest{Target: carrel.Target{Share: 250_000}},
+		},
+		{
+			name: "one weight is 0",
+			text: "[retention]\nalpha = 1\nbeta = 0",
+			opts: carrel.Options{Weights: pager.Weights{Relevance: ratio.One}, Cuts: pager.DefaultCuts, KeepLast: 5},
+		},
+		{
+			name: "the other weight is 0",
+			text: "[retention]\nalpha = 0\nbeta = 1",
+			opts: carrel.Options{Weights: pager.Weights{Recency: ratio.One}, Cuts: pager.DefaultCuts, KeepLast: 5},
 		},
 		{
 			name: "a target in tokens",

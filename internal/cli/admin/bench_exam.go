@@ -211,7 +211,6 @@ func (b *examBench) measure(ctx context.Context, files []string) error {
 		}
 		return put(w.File(), []byte(w.Text))
 	})
-	b.j.Reporter.End()
 	if err != nil {
 		return err
 	}

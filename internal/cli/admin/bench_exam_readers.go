@@ -50,7 +50,6 @@ are removed.`,
 			if err := runOf(j, b.out, "make window").Prepare(cmd.Context(), sittings, methods, b.share); err != nil {
 				return err
 			}
-			j.Reporter.End()
 			res := &preparedExam{Folder: b.out, Methods: len(methods), Sessions: len(sittings), Papers: len(methods) * len(sittings)}
 			return j.Result("bench-exam-prepare", res, func(p *out.Page) {
 				p.Line("wrote %s of %s to %s", out.Count(res.Papers, "paper"), out.Count(res.Sessions, "session"), res.Folder)
@@ -129,7 +128,6 @@ The windows leave this machine if the model is elsewhere.`,
 			if err != nil {
 				return err
 			}
-			j.Reporter.End()
 			res := &askedExam{Folder: args[0], Tally: *t, Input: t.Usage.Input, Output: t.Usage.Output}
 			err = j.Result("bench-exam-ask", res, func(p *out.Page) {
 				p.Line("%s asked about, %s that had answers: %s tokens read, %s written", out.Count(res.Asked, "paper"), out.Thousands(res.Kept), out.Thousands(res.Input), out.Thousands(res.Output))
@@ -209,7 +207,6 @@ of the next steps, and the mean rating by the readers, from 1 to 5.`,
 			if err != nil {
 				return err
 			}
-			j.Reporter.End()
 			return j.List("bench-exam-grade", scores, "rows", func(p *out.Page) { printScores(p, scores) })
 		},
 	}

@@ -111,7 +111,6 @@ func (b *retentionBench) run(ctx context.Context, paths []string) error {
 	}
 	opts.Methods = methods
 	report := retention.Measure(found.all, opts)
-	b.j.Reporter.End()
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -143,8 +143,8 @@ func moveStore(ctx context.Context, j *job.Job, from, to string, dry bool) (err 
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	j.Reporter = j.NewProgress()
+	defer j.Reporter.End()
 	res, err := move.Run(ctx, source, target, &move.Options{IndexText: stacks.IndexText, Progress: j.Reporter.Step, DryRun: dry})
-	j.Reporter.End()
 	if err != nil {
 		return explainMove(fmt.Errorf("move to %s: %w", to, err), from)
 	}

@@ -163,4 +163,13 @@ func TestAssembledContextsAreReported(t *testing.T) {
 	} {
 		tt.Test(t)
 	}
+	for width, want := range map[int]int{60: 16, 80: 18, 101: 39, 200: 40} {
+		p := out.NewPage(true, width)
+		r := result(func(r *carrel.AssembleResult) {
+			r.Used = []carrel.UsedEntry{{Artifact: carrel.Artifact{Title: strings.Repeat("z", 60)}}}
+		})
+		if printAssembled(p, a, r, &assembleFlags{}, req); strings.Count(p.String(), "z") != want-1 {
+			t.Errorf("a title in %d columns, want %d of it:\n%s", width, want, p)
+		}
+	}
 }

@@ -32,7 +32,15 @@ func TestRehearsalValidates(t *testing.T) {
 		Getenv: func(name string) string { return map[string]string{"HOME": dir}[name] },
 	}, Dir: dir}
 	err := New(env).With(t.Context(), false, func(a *Access) error {
-		_, err := dryRunStore{a.Store}.Update(context.Background(), a.Scope, &store.Update{})
+		s := dryRunStore{a.Store}
+		fine := &store.Update{Entry: store.Entry{ID: "e", Op: "put", Time: time.UnixMilli(1)}}
+		if v, err := s.Update(t.Context(), a.Scope, fine); v != 1 || err != nil {
+			t.Errorf("the first update makes version %d, %v, want 1", v, err)
+		}
+		if r, _ := s.Apply(t.Context(), a.Scope, "s", 4, &store.Change{}); r != 5 {
+			t.Errorf("a change of revision 4 makes %d, want 5", r)
+		}
+		_, err := s.Update(t.Context(), a.Scope, &store.Update{})
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "has no id") {
@@ -322,5 +330,16 @@ func TestFlagOrFile(t *testing.T) {
 	}
 	if got, want := errText(run(nil, []string{"x", "y"})), `unknown command "x" for "carrel probe"`; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFilesOfConversations(t *testing.T) {
+	for name, want := range map[string]bool{"a.json": true, "a.jsonl": true, "a.jsonl.zst": true, "a.meta.json": false, "a.json.zst": false, "json": false} {
+		if IsFile(name) != want {
+			t.Errorf("%s is a file of a conversation: %v, want %v", name, !want, want)
+		}
+	}
+	if IsFolder("subagents") || IsFolder("tool-results") || !IsFolder("a") {
+		t.Error("a folder with parts of a session is read, or another is not")
 	}
 }

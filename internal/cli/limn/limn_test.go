@@ -69,3 +69,14 @@ func TestMarksBelowAPrompt(t *testing.T) {
 		}
 	}
 }
+
+func TestIntentsArePrinted(t *testing.T) {
+	in := &intent.Intent{
+		Verb: intent.Fix, Confidence: "high", Form: "verb-first", Human: []intent.Flag{{Name: "EXPERT_USER", Words: []intent.Phrase{{Text: "a"}, {Text: "b"}}}},
+		Assumed: []string{"it is new"}, Secondary: []intent.FurtherRequest{{Verb: intent.Analyze, Gaps: []intent.Slot{"target", "format"}}},
+	}
+	(&clitest.Printing{
+		Name: "rare parts", Print: func(p *out.Page) { printSlots(p, "", in) },
+		Pipe: "verb\tfix\thigh confidence, verb-first\nhuman\tEXPERT_USER\ta | b\nassumed\t\tit is new\nthen\tanalyze\ttarget is open; format is open\nkeywords\t\tfix analyze\n",
+	}).Test(t)
+}

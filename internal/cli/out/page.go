@@ -209,8 +209,12 @@ func (t *Table) without(column int) *Table {
 // columns returns the cells of a table as text, the head first. For each column it returns
 // whether it is aligned to the right, as numbers are, and the width of its widest cell.
 func (p *Page) columns(t *Table) (lines [][]string, right []bool, widths []int) {
-	right, widths = make([]bool, 32), make([]int, 32)
-	words, most := make([]bool, 32), len(t.Head)
+	most := len(t.Head)
+	for _, r := range t.Rows {
+		most = max(most, len(r))
+	}
+	right, widths = make([]bool, most), make([]int, most)
+	words := make([]bool, most)
 	if t.Head != nil {
 		lines = append(lines, t.Head)
 	}
@@ -222,7 +226,7 @@ func (p *Page) columns(t *Table) (lines [][]string, right []bool, widths []int) 
 			right[i] = right[i] || number
 			words[i] = words[i] || t.Whole && !number
 		}
-		lines, most = append(lines, line), max(most, len(line))
+		lines = append(lines, line)
 	}
 	for i := range right {
 		right[i] = right[i] && !words[i] // a column with other values than numbers is aligned to the left
@@ -232,7 +236,7 @@ func (p *Page) columns(t *Table) (lines [][]string, right []bool, widths []int) 
 			widths[i] = max(widths[i], Columns(s))
 		}
 	}
-	return lines, right[:most], widths[:most]
+	return lines, right, widths
 }
 
 // style returns the color of the cell in a line and column. The head is line 0.

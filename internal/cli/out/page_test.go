@@ -58,6 +58,21 @@ func TestTablesAreAligned(t *testing.T) {
 			}, Pipe: strings.Repeat("a", 20) + "\t1\t" + strings.Repeat("b", 20) + "\tx\n",
 			TTY: "name                  more  text\n" + strings.Repeat("a", 20) + "     1  x\nwithout most, which a wider terminal and --json\nshow\n",
 		},
+		{Name: "a table that just fits keeps its spare columns", Print: func(p *out.Page) {
+			for p.Width = 26; p.Width > 23; p.Width-- {
+				tb := &out.Table{Head: []string{"more", "text"}, Spare: []string{"more"}}
+				tb.Add(strings.Repeat("a", 10), "x")
+				tb.Add("", strings.Repeat("b", 14))
+				p.Table(tb)
+			}
+		}, TTY: "more        text\naaaaaaaaaa  x\n            bbbbbbbbbbbbbb\n" + "more        text\naaaaaaaaaa  x\n            bbbbbbbbbbbb…\n" + "more        text\naaaaaaaaaa  x\n            bbbbbbbbbbb…\n"},
+		{Name: "a number at the end is not cut", Print: func(p *out.Page) {
+			p.Width = 26
+			tb := &out.Table{Head: []string{"more", "n"}, Spare: []string{"more"}}
+			tb.Add("a", 1)
+			tb.Add("b", int64(1_000_000_000_000_000_000))
+			p.Table(tb)
+		}, TTY: "                        n\n                        1\n1,000,000,000,000,000,000\nwithout more, which a\nwider terminal and --json\nshow\n"},
 		{Name: "a turned table", Print: func(p *out.Page) {
 			tb := &out.Table{Head: []string{"of", "calls", "read"}}
 			tb.Add("managed", 1200, "3%")

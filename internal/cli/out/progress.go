@@ -17,7 +17,6 @@ type Progress struct {
 	began    time.Time
 	reported time.Time
 	drawn    bool
-	started  bool
 	files    bool // several files are processed: do not report steps within one
 }
 
@@ -61,8 +60,8 @@ func (p *Progress) report(job string, done, total int) {
 		return
 	}
 	now := p.env.Now()
-	if !p.started || job != p.job {
-		p.started, p.job, p.began, p.reported = true, job, now, time.Time{}
+	if job != p.job {
+		p.job, p.began, p.reported = job, now, time.Time{}
 	}
 	pause := time.Second
 	if p.form == "bar" {

@@ -42,6 +42,29 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// The first report comes after 0.3 seconds; a bar moves each tenth of a second, and a line follows
+// after a second. Another job begins anew.
+func TestProgressHasPauses(t *testing.T) {
+	for form, want := range map[string]string{
+		"plain": "a 300 of 9\na 1300 of 9\nb 1700 of 9\n",
+		"dumb":  "a 300 of 9\na 1300 of 9\nb 1700 of 9\n",
+		"bar":   "\r\x1b[Ka 300 of 9\r\x1b[Ka 400 of 9\r\x1b[Ka 1,299 of 9\r\x1b[Kb 1,700 of 9\r\x1b[K",
+	} {
+		var out bytes.Buffer
+		clock := time.Time{}
+		o := New(&Terminal{Stderr: &out, StderrTerminal: form != "plain", Now: func() time.Time { return clock }, Getenv: func(string) string { return form }})
+		o.Progress = "auto"
+		p := o.NewProgress()
+		for _, ms := range []int{0, 299, 300, 399, 400, 1299, 1300, 1400, 1699, 1700} {
+			clock = time.Unix(0, int64(ms)*int64(time.Millisecond))
+			p.Step(map[bool]string{true: "a", false: "b"}[ms < 1400], ms, 9)
+		}
+		if p.End(); out.String() != want {
+			t.Errorf("%s: got %q, want %q", form, &out, want)
+		}
+	}
+}
+
 // A short step is not reported, and neither are the steps within one of several files.
 func TestProgressIsSilent(t *testing.T) {
 	clock := time.Unix(0, 0)

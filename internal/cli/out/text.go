@@ -170,10 +170,8 @@ func wrapped(lines string, n int) string {
 			b.WriteString(line)
 			continue
 		}
-		indent := len(text) - len(strings.TrimLeft(text, " "))
-		if i := strings.LastIndex(text[:min(len(text), hangs)], "  "); i > indent {
-			indent = len(text) - len(strings.TrimLeft(text[i:], " "))
-		}
+		gap := max(strings.LastIndex(text[:min(len(text), hangs)], "  "), 0)
+		indent := len(text) - len(strings.TrimLeft(text[gap:], " "))
 		at := columnsPainted(text[:indent])
 		b.WriteString(text[:indent])
 		hang, column := strings.Repeat(" ", at), at

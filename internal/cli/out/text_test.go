@@ -67,6 +67,7 @@ func TestShort(t *testing.T) {
 		"an-lampbulbdimmer16":                  "an-lampbulbdimmer16",
 		"an-lampbulbdimmer1":                   "an-lampbulbdimmer1",
 		"7a11b0d2x3c55-4f0e-9e77-52a1c4d8e6f3": "7a11b0d2x3c55-4f0e-9e77-52a1c4d8e6f3",
+		"7a11b0d2-3c55x4f0e-9e77-52a1c4d8e6f3": "7a11b0d2-3c55x4f0e-9e77-52a1c4d8e6f3",
 	} {
 		if got := Short(id); got != want {
 			t.Errorf("short(%q) = %q, want %q", id, got, want)
@@ -77,7 +78,7 @@ func TestShort(t *testing.T) {
 // Columns counts the columns of a text, and Cut cuts at them.
 func TestColumns(t *testing.T) {
 	for s, want := range map[string]int{
-		"": 0, "abc": 3, "é": 1, "e\u0301": 1, "\u02ff": 1, "\u200d": 0, "\u10ff": 1, "\u1100": 2, "\u115f": 2, "\u1160": 1, "日本": 4, "\ud7a3": 2, "\ud7a4": 1, "\U0001f600": 2, "\U0003fffd": 2, "\U0003fffe": 1,
+		"": 0, "abc": 3, "é": 1, "e\u0301": 1, "\u02ff": 1, "\u0300": 0, "\u200d": 0, "\u10ff": 1, "\u1100": 2, "\u115f": 2, "\u1160": 1, "日本": 4, "\ud7a3": 2, "\ud7a4": 1, "\U0001f600": 2, "\U0003fffd": 2, "\U0003fffe": 1,
 	} {
 		if got := Columns(s); got != want {
 			t.Errorf("columns(%q) = %d, want %d", s, got, want)
@@ -131,6 +132,10 @@ func TestCutCell(t *testing.T) {
 		{"internal/pkg/x/y.go", 18, "…/pkg/x/y.go"},
 		{"Read: internal/pkg/x/y.go", 18, "Read: …/pkg/x/y.go"},
 		{"Read: internal/pkg/x/y.go", 13, "Read: intern…"},
+		{"Read: internal/pkg/x/y.go", 14, "Read: interna…"}, // a path of 7 columns says too little
+		{"Read: internal/pkg/x/y.go", 15, "Read: …g/x/y.go"},
+		{"internal/deep/abcd.go", 11, "…/abcd.go"},
+		{"internal/deep/abc.go", 11, "…eep/abc.go"},
 		{"a/very-long-name-of-a-file.go", 14, "…-of-a-file.go"},
 		{strings.Repeat("a/", 500_000) + "internal/x.go", 14, "…internal/x.go"}, // in time
 		{"a/" + strings.Repeat("日本", 9), 12, "…本日本日本"},
@@ -157,9 +162,25 @@ func TestWrapped(t *testing.T) {
 		{"\x1b[31ma\x1b[0m b c\n", 5, "\x1b[31ma\x1b[0m b c\n"},
 		{"abcdef g\n", 4, "abcdef\ng\n"},
 		{"one two\nthree four\n", 7, "one two\nthree\nfour\n"},
+		{strings.Repeat("n", 58) + "  a b c\n", 63, strings.Repeat("n", 58) + "  a b\n" + strings.Repeat(" ", 60) + "c\n"},
+		{strings.Repeat("n", 59) + "  a b c\n", 64, strings.Repeat("n", 59) + "  a b\nc\n"},
 	} {
 		if got := wrapped(tt.line, tt.n); got != tt.want {
 			t.Errorf("wrapped(%q, %d) = %q, want %q", tt.line, tt.n, got, tt.want)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	for _, tt := range []struct{ got, want string }{
+		{Percent(1, 3), "33%"}, {Percent(2, 3), "67%"}, {Percent(1, 200), "1%"}, {Percent(99, 20_000), "0%"}, {Percent(0, 0), "0%"}, {Percent(7, 7), "100%"},
+		{Count(0, "call"), "0 calls"}, {Count(1, "call"), "1 call"}, {Count(1200, "call"), "1,200 calls"},
+		{Milli(123_456), "0.123"}, {MessageWords(-1), "the request"}, {MessageWords(0), "message 0"},
+		{ShortRef("0123456789abcdef"), "01234567"}, {ShortRef("m_0123456789abcdef"), "m_01234567"}, {ShortRef("0123456789abcde"), "0123456789abcde"},
+		{ShortRef("0123456789abcdeg"), "0123456789abcdeg"}, {ShortRef("m_note"), "m_note"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got %q, want %q", tt.got, tt.want)
 		}
 	}
 }

@@ -157,7 +157,7 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 		tally *carrel.CallTally
 	}{{"managed", &r.Managed}, {"held out", &r.Holdout}, {"others", &r.Observed}, {"all", &r.Total}} {
 		k := row.tally
-		if k.Calls == 0 && p.TTY && k != &r.Total {
+		if k.Calls == 0 && p.TTY {
 			continue
 		}
 		u := &k.Usage

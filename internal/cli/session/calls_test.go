@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +79,25 @@ func TestCallsArePrinted(t *testing.T) {
 		},
 	} {
 		tt.Test(t)
+	}
+	for state, c := range map[string]carrel.Call{
+		"failed": {State: store.CallFailed}, "failed 400": {State: store.CallFailed, CallOutcome: carrel.CallOutcome{Status: 400}},
+		"cut":     {State: store.CallFailed, CallOutcome: carrel.CallOutcome{Status: 399, Error: "cut"}},
+		"unknown": {State: store.CallUnknown, CallOutcome: carrel.CallOutcome{Error: "x"}}, "done": {State: store.CallDone, CallOutcome: carrel.CallOutcome{Status: 400}},
+	} {
+		p := out.NewPage(false, 80)
+		if printCalls(p, []carrel.Call{c}, at); !strings.Contains(p.String(), "\t"+state+"\t") {
+			t.Errorf("%+v is printed as %q, want %q", c, p, state)
+		}
+	}
+	one := carrel.CallTally{Sessions: 2, Usage: carrel.Usage{Input: 9}}
+	for _, r := range []carrel.ReportResult{{}, {Managed: one}, {Holdout: one}} {
+		if got := compared(&r); got != "" {
+			t.Errorf("one sort of conversations is compared: %q", got)
+		}
+	}
+	if got := costOf(&carrel.CallTally{Models: []api.ModelTally{{Calls: 1}}}); got != "$0.0000 at list prices" {
+		t.Errorf("the cost of calls that have a price: %q", got)
 	}
 }
 

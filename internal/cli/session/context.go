@@ -118,15 +118,14 @@ func printContext(p *out.Page, r *carrel.ContextResult) {
 	p.Line("")
 	for _, s := range parts {
 		what := s.what
-		if s.share.Blocks > 0 {
-			what = fmt.Sprintf("%s %s", out.Count(s.share.Blocks, "block"), s.what)
-		}
 		switch {
 		case s.share.Blocks == 0:
 		case s.name == "stubs":
 			what = fmt.Sprintf("in place of %s", out.Count(s.share.Blocks, "block"))
 		case s.name == "summary":
 			what = "1 item " + s.what
+		default:
+			what = fmt.Sprintf("%s %s", out.Count(s.share.Blocks, "block"), s.what)
 		}
 		line := fmt.Sprintf("%-28s %10s  %6s", what, out.Thousands(s.share.Tokens), share(s.share.Tokens))
 		switch {

@@ -93,6 +93,7 @@ func TestShareBar(t *testing.T) {
 		{1, 100, "[#.........]"},
 		{99, 100, "[#########.]"},
 		{7, 7, "[##########]"},
+		{1, 1, "[##########]"},
 	} {
 		if got := shareBar(tt.n, tt.of, 10); got != tt.want {
 			t.Errorf("shareBar(%d, %d) = %q, want %q", tt.n, tt.of, got, tt.want)

@@ -286,7 +286,6 @@ func (in *importer) run(ctx context.Context, files []job.File) *importReport {
 			rep.Files = append(rep.Files, importedFile{File: f.Name, ImportResult: res})
 		}
 	}
-	in.j.Reporter.End()
 	rep.sum()
 	for i := range rep.Files {
 		f := &rep.Files[i]

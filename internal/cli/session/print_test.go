@@ -7,6 +7,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/handoff"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 	"github.com/carrel-dev/carrel/pager"
@@ -38,7 +39,10 @@ func TestBlocksArePrinted(t *testing.T) {
 		},
 		{
 			Name: "a tree", Print: func(p *out.Page) { printBlocks(p, res, res.Messages, true) },
-			Pipe: strings.NewReplacer("\tdone", "\t  done", "\tsaid", "\t  said").Replace(pipe) + "r\tfork\t3\tp\tl\n", TTY: "",
+			Pipe: strings.NewReplacer("\tdone", "\t  done", "\tsaid", "\t  said").Replace(pipe) + "r\tfork\t3\tp\tl\n",
+			TTY: "id        turn  kind       state  tokens  window  preview\n12345678     1  user       live    1,200   1,200  [pin] do\n" +
+				"22345678     1  tool       live      300     200  (scaffold)   done\n32345678     2  assistant  live       30      30  [earlier window 1]   said\n" + measure +
+				"\nbranch  kind  messages  from  to\nr       fork         3  p     l\n",
 		},
 		{Name: "a tree without branches", Print: func(p *out.Page) {
 			printBlocks(p, &carrel.MessagesResult{Messages: res.Messages[:1], Figures: res.Figures, Total: 60_000, Floor: 10_000, Target: 50_000}, res.Messages[:1], true)
@@ -49,6 +53,10 @@ func TestBlocksArePrinted(t *testing.T) {
 		}, Pipe: strings.SplitAfter(pipe, "\n")[0], TTY: "id        turn  kind  state  tokens  window  preview\n12345678     1  user  live    1,200   1,200  [pin] do\n" + measure},
 	} {
 		tt.Test(t)
+	}
+	kept := []carrel.BlockInfo{{Discardable: true, Window: 3}, {Discardable: true, Rule: pager.RulePin, Window: 5}, {Window: 7}, {Discardable: true, Window: 4}}
+	if may, free := mayGo(kept); may != 2 || free != 7 {
+		t.Errorf("%d blocks of %d tokens may go, want 2 of 7", may, free)
 	}
 }
 
@@ -170,7 +178,7 @@ func TestWindowsArePrinted(t *testing.T) {
 	r.Session, r.Messages = "s-1", 3
 	const measures = "level   ok: 50.0% of the 8,000 tokens of the effective window, which is 80.0% of all\n        of it: warn from 4,800 tokens (60.0%), compress from 5,600 tokens (70.0%), critical from 6,800 tokens (85.0%)\n" +
 		"target  compress cuts to 4,000 tokens (50.0%) of it, discard tidies to 4,000 tokens (50.0%), neither by itself below 2,000 tokens (25.0%)\n"
-	const bar = "[###ssssPPPPPPPPAAAAMMMMMMMMoooo.......................................bbbbbbbb]"
+	const bar = "[####sssssPPPPPPPPPAAAAMMMMMMMMMooooo.............................................bbbbbbbbb]"
 	const rows = "  fixed     framing and tools                   500    5.0%\n  system    1 block system text                 500    5.0%\n  pinned    1 block under hard rules          1,000   10.0%\n" +
 		"  summary   1 item in place of others           500    5.0%   stands for 6,000\n  live      2 blocks as they came in          1,000   10.0%\n  stubs     in place of 3 blocks                500    5.0%   of 5,000, all recallable\n" +
 		"  cold      1 block out of the window             0    0.0%   of 700, all recallable\n"
@@ -240,6 +248,31 @@ func TestCompressionsArePrinted(t *testing.T) {
 	}{{100, 50, "−50.0%"}, {100, 100, "+0.0%"}, {100, 101, "+1.0%"}} {
 		if got := change(tt.before, tt.after); got != tt.want {
 			t.Errorf("from %d to %d: %q, want %q", tt.before, tt.after, got, tt.want)
+		}
+	}
+}
+
+// A long text is cut at the end of the line or at a third of it, but on a narrow terminal not below
+// twenty columns.
+func TestLongTextsAreCut(t *testing.T) {
+	long := strings.Repeat("z", 200)
+	todo := &compressed{CompressResult: &carrel.CompressResult{Todos: []carrel.Todo{{Content: long, Completed: true}}}}
+	for _, tt := range []struct {
+		want  int // columns of the cut text in 60 columns
+		print func(p *out.Page)
+	}{
+		{51, func(p *out.Page) { printStub(p, &pager.Stub{Text: long}) }},
+		{33, func(p *out.Page) { printAccount(p, &carrel.WhyAccount{Units: []carrel.WhyUnit{{Text: long}}}) }},
+		{33, func(p *out.Page) { printLikely(p, "line", long, 0, true, nil) }},
+		{48, todo.printTodos},
+		{20, func(p *out.Page) { printProblems(p, []summary.Problem{{Entry: long}}) }},
+		{20, func(p *out.Page) { printFindings(p, []handoff.Finding{{Entry: long}}) }},
+	} {
+		for width, want := range map[int]int{60: tt.want, 25: 20} {
+			p := out.NewPage(true, width)
+			if tt.print(p); strings.Count(p.String(), "z") != want-1 || !strings.Contains(p.String(), "z…") {
+				t.Errorf("in %d columns, want a text of %d:\n%s", width, want, p)
+			}
 		}
 	}
 }

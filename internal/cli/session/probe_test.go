@@ -39,6 +39,7 @@ func TestProbesArePrinted(t *testing.T) {
 		"which file? (lost; missing: a, b)":                                          {Probe: probe.Probe{Question: "which file?"}, Missing: []string{"a", "b"}},
 		"which file? (one recall away, critical; missing: a)":                        {Probe: probe.Probe{Question: "which file?", Critical: true}, Place: probe.Recall, Missing: []string{"a"}},
 		"which file? (lost, critical; the words of its answer are not in one place)": {Probe: probe.Probe{Question: "which file?", Critical: true}},
+		"which file? (lost; missing: " + strings.Repeat("a", 54) + "…":               {Probe: probe.Probe{Question: "which file?"}, Missing: []string{strings.Repeat("a", 80)}},
 	} {
 		if got := missWords(&f); got != want {
 			t.Errorf("%+v: %q, want %q", f, got, want)
