@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,9 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -116,8 +119,63 @@ func TestNamesOfBarsStandApart(t *testing.T) {
 			t.Errorf("bar %d is named at %d, and the one before at %d", i, b.Middle, bars[max(i-1, 0)].Middle)
 		}
 	}
-	if bars[0].Middle != 480 {
-		t.Errorf("a wide bar is named at %d, want its middle, 480", bars[0].Middle)
+	narrow := []bar{{From: 0, Width: 1}, {From: 1, Width: 1}, {From: 2, Width: 998}}
+	spread(narrow)
+	if got := fmt.Sprint(bars[0].Middle, bars[1].Middle, bars[2].Middle, bars[3].Middle, narrow[0].Middle, narrow[1].Middle, narrow[2].Middle); got != "480 925 955 985 15 45 501" {
+		t.Errorf("bars are named at %s, want each at its middle or as near as it can be", got)
+	}
+}
+
+// The drawings are in thousandths of their width and height.
+func TestDrawings(t *testing.T) {
+	of := func(seq int64, read, rest token.Count, reason string) carrel.Call {
+		return carrel.Call{Seq: seq, CallIntent: carrel.CallIntent{Reason: reason}, CallOutcome: carrel.CallOutcome{Usage: carrel.Usage{Input: rest, CacheRead: read}}}
+	}
+	r := &carrel.ContextResult{Capacity: 800}
+	r.Figures.Compress, r.Figures.Target = 600, 200
+	c := chartOf([]carrel.Call{of(4, 0, 0, api.ReasonEpoch), of(3, 100, 0, ""), of(2, 0, 200, ""), of(1, 300, 100, "")}, r)
+	got := c.Bars[0].Label
+	for _, b := range c.Bars {
+		got += fmt.Sprintf("; %d+%d: %d+%d, %d+%d", b.X, b.Width, b.Y, b.FreshHeight, b.CacheY, b.CacheHeight)
+	}
+	if want := "call 1: 400 tokens, 300 from the cache; 0+40: 500+125, 625+375; 333+40: 750+250, 1000+0; 666+40: 875+0, 875+125"; got != want || c.Epochs != 0 || c.Lines[0].Y != 250 || c.Lines[1].Y != 750 {
+		t.Errorf("calls are drawn as %s, %+v, want %s", got, c.Lines, want)
+	}
+	many := chartOf(slices.Repeat([]carrel.Call{of(1, 0, 7, "")}, chartCalls), nil)
+	if len(many.Bars) != chartCalls || many.Bars[99].X != 990 || many.Bars[99].Width != 9 || many.Whole != 7 || len(many.Lines) > 0 || chartOf([]carrel.Call{of(1, 0, 0, "")}, r) != nil {
+		t.Errorf("many calls are drawn as %+v", many)
+	}
+	d := daysOf([]economy.DaySum{{Day: "2025-01-01", Total: 1}, {Day: "", Total: 5e8, Calls: 1}, {Day: "2026-03-02", Total: 1e9}, {Day: "2027-01-01"}}, 7, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))
+	got = d.Bars[1].Label
+	for _, b := range d.Bars {
+		got += fmt.Sprintf("; %d+%d %d: %d+%d", b.X, b.Width, b.Middle, b.Y, b.Height)
+	}
+	if want := ": $0.50 for 1 call; 0+100 50: 1000+0; 0+100 50: 500+500; 875+100 925: 0+1000; 875+100 925: 1000+0"; got != want || d.Ticks[7].Middle != 925 || d.Ticks[0].Middle != 50 {
+		t.Errorf("days are drawn as %s, %+v, want %s", got, d.Ticks, want)
+	}
+	if d := daysOf([]economy.DaySum{{Day: "2026-03-02"}}, 8, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)); len(d.Ticks) > 0 || d.Bars[0].X != 888 || d.Bars[0].Width != 88 {
+		t.Errorf("nine days are drawn as %+v", d)
+	}
+	for h, want := range map[manifest.Header]string{
+		{Budget: 1000, Demand: 900, Tier: tier.Summarized}: "90 600: full 0+533 266, summarized 533+100 583, core 633+100 683, minimal 733+267 866",
+		{Budget: 1000, Demand: 5000, Tier: tier.Minimal}:   "500 995: full 0+200 100, summarized 200+37 218, core 237+38 256, minimal 275+725 637",
+		{Budget: 1000, Demand: 1500, Tier: tier.Soft}:      "150 937: full 0+625 312, soft 625+375 812", {Budget: 1, Demand: 0, Tier: tier.Core}: "0 0:",
+		{Budget: 1000, Demand: 500, Tier: tier.Full}: "50 333: full 0+533 266, summarized 533+100 583, core 633+100 683, minimal 733+267 866",
+	} {
+		g := gaugeOf(&h)
+		got := fmt.Sprintf("%d %d:", g.Share, g.At)
+		for _, b := range g.Tiers {
+			got += fmt.Sprintf(" %s %d+%d %d,", b.Name, b.From, b.Width, b.Middle)
+		}
+		if strings.TrimSuffix(got, ",") != want {
+			t.Errorf("a demand of %d is drawn as %s, want %s", h.Demand, got, want)
+		}
+	}
+	m := &manifest.Manifest{Header: manifest.Header{Candidates: 10}, Items: []manifest.Item{
+		&manifest.Segment{Class: "memory"}, &manifest.Segment{}, &manifest.Omission{Class: "memory", Reason: manifest.ReasonExpired}, &manifest.Omission{Reason: manifest.ReasonExpired}, &manifest.Set{Reason: manifest.ReasonCrowded, Count: 3},
+	}}
+	if steps, in := funnelOf(m); fmt.Sprint(steps, in) != "[{expired 1 9} {crowded 3 6}] 1" || gaugeOf(&manifest.Header{Demand: 1}) != nil {
+		t.Errorf("the funnel is %v, with %d in", steps, in)
 	}
 }
 
