@@ -141,6 +141,9 @@ func TestEncodeMends(t *testing.T) {
 		{"arguments that are an object", []string{strings.Replace(call, `"1"`, `{"n":1}`, 1), said}, []string{strings.Replace(made, `"1"`, `"{\"n\":1}"`, 1), said}, []string{"0 tool call written anew"}},
 		{"an output apart from its call", []string{call, next, said}, []string{call, said, next}, []string{"1 result moved behind its call"}},
 		{"an output of another kind", []string{call, strings.Replace(said, "function", "custom_tool", 1)}, []string{call, `{"type": "function_call_output", "call_id": "a", "output": "x"}`}, []string{"1 output written in the form of its call"}},
+		{"an image of another kind", []string{strings.Replace(strings.Replace(call, "function", "custom_tool", 1), "arguments", "input", 1), strings.Replace(said, `"x"`, `[{"type":"input_image","image_url":"u"}]`, 1)}, []string{
+			strings.Replace(strings.Replace(call, "function", "custom_tool", 1), "arguments", "input", 1), `{"type": "custom_tool_call_output", "call_id": "a", "output": [{"type":"input_image","image_url":"u"}]}`,
+		}, []string{"1 output written in the form of its call"}},
 		{"a missing output", []string{call, `{"type":"function_call_output","call_id":"a"}`}, []string{call, `{"type":"function_call_output","call_id":"a", "output": ""}`}, []string{"1 missing output written as an empty text"}},
 		{"a computer that nobody looked at", []string{computer, next}, []string{
 			`{"type": "function_call", "call_id": "a", "name": "computer", "arguments": "{\"n\":1}"}`,
