@@ -14,6 +14,8 @@ import (
 	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -25,6 +27,19 @@ func TestFiguresInWords(t *testing.T) {
 	} {
 		if got := span(in); got != want {
 			t.Errorf("span(%v) = %q, want %q", in, got, want)
+		}
+	}
+	for want, b := range map[string]economy.Break{
+		"it came 5 min after call 4, and the provider had dropped what it kept by then": {Cause: economy.CauseExpired, Idle: 5 * time.Minute},
+		causeWords(economy.CauseExpired):                                                {Cause: economy.CauseExpired}, causeWords(economy.CauseModel): {Cause: economy.CauseModel, Idle: time.Minute},
+	} {
+		if got := missed(&b, 4); got != want {
+			t.Errorf("%+v was missed as %q, want %q", b, got, want)
+		}
+	}
+	for n, want := range map[int64]string{1: "1 byte", 999: "999 bytes", 1000: "1.0 kB", 999_999: "1000.0 kB", 1e6: "1.0 MB", 25e8: "2.5 GB"} {
+		if got := byteSize(n); got != want {
+			t.Errorf("byteSize(%d) = %q, want %q", n, got, want)
 		}
 	}
 	for in, want := range map[economy.Money]string{0: "$0.0000", 4_200_000: "$0.0042", 586_800_000: "$0.59", 99_999_999: "$0.1000", 100_000_000: "$0.10", 1_274_000_000: "$1.27", 1_234_567_000_000: "$1,234.57", -1_274_000_000: "−$1.27"} {
@@ -95,6 +110,22 @@ func TestWhatAPassDropped(t *testing.T) {
 	} {
 		if got := tt.page.Dropped(); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+// How much of a block is in the window, and why.
+func TestWhereABlockStands(t *testing.T) {
+	now := &pager.BlockDecision{Rule: "pin"}
+	for want, w := range map[string]*carrel.WhyResult{
+		"This block is whole in the window, with 5 of its 5 tokens. The rule “pin” keeps it.":                                                                                    {State: store.StateLive, Window: 5, Tokens: 5, Now: now},
+		"This block is out of the window; its id recalls it.":                                                                                                                    {State: store.StateCold, Tokens: 5, Now: &pager.BlockDecision{}, Account: &api.WhyAccount{}},
+		"A stub stands in place of this block, with 2 of its 1,000 tokens.":                                                                                                      {State: store.StateStub, Window: 2, Tokens: 1000},
+		"A stub with 3 of the 9 lines of this block is in the window, 2 of its 8 tokens. The last pass had room for lines worth 0.50 and more.":                                  {State: store.StateStub, Window: 2, Tokens: 8, Account: &api.WhyAccount{Kept: 3, Total: 9, Floor: ratio.Of(1, 2)}},
+		"A stub with 3 of the 9 lines of this block is in the window, 2 of its 8 tokens. The rule “pin” keeps it. The last pass had room for all lines that are worth anything.": {State: store.StateStub, Window: 2, Tokens: 8, Now: now, Account: &api.WhyAccount{Kept: 3, Total: 9}},
+	} {
+		if got := (&blockPage{Why: w}).Stands(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

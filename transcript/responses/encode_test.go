@@ -149,6 +149,7 @@ func TestEncodeMends(t *testing.T) {
 			`{"type": "function_call", "call_id": "a", "name": "computer", "arguments": "{\"n\":1}"}`,
 			`{"type": "function_call_output", "call_id": "a", "output": "` + transcript.Interrupted + `"}`, next,
 		}, []string{"1 made up a result for an unanswered call", "0 tool call written anew"}},
+		{"a computer that was looked at", []string{computer, `{"type":"computer_call_output","call_id":"a","output":{}}`, next}, []string{computer, `{"type":"computer_call_output","call_id":"a","output":{}}`, next}, nil},
 		{"a computer that waits", []string{next, computer}, []string{next, computer}, nil},
 		{"a call that waits", []string{next, call}, []string{next, call}, nil},
 	} {
@@ -225,7 +226,7 @@ func TestEncodeOther(t *testing.T) {
 func TestCallsWithoutArguments(t *testing.T) {
 	call := transcript.ToolCall{ID: "c", Name: "f"}
 	s := &transcript.Session{Format: "gemini", Messages: []transcript.Message{
-		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("go")}}, {Role: transcript.RoleAssistant, Parts: []transcript.Part{call}},
+		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("go")}}, {Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Thinking{Text: "hm"}, call}},
 	}}
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	if got := gjson.GetBytes(enc.Data, "input.1.arguments"); got.Str != "{}" {
