@@ -280,3 +280,40 @@ func TestHeads(t *testing.T) {
 		t.Errorf("an image in a result: (-want +got)\n%s", diff)
 	}
 }
+
+// What the pages say of changes, calls and texts, as it is and as it should be.
+func TestWordsOfPages(t *testing.T) {
+	seg := func(form manifest.Form, bytes int) *manifest.Segment {
+		return &manifest.Segment{Form: form, Bytes: bytes}
+	}
+	entry := func(id, op, undoes string) store.Entry {
+		return store.Entry{ID: id, Op: op, Data: []byte(`{"undoes":"` + undoes + `"}`)}
+	}
+	change := func(c manifest.ItemChange) string { return changeWords(&c) }
+	pages := func(n, number int) string {
+		page, next := pageOf(make([]struct{}, n), number)
+		return fmt.Sprint(len(page), " ", next)
+	}
+	cutAt := func(n int) string {
+		m := []shownMessage{{Parts: []shownPart{{Text: strings.Repeat("x", n)}}}}
+		shorten(m)
+		return fmt.Sprint(len(m[0].Parts[0].Text)-shownPartBytes, " ", m[0].Parts[0].Size)
+	}
+	before := &callPage{CallResult: &carrel.CallResult{Before: &api.Call{ID: "b", Seq: 4}}}
+	none := &callPage{CallResult: &carrel.CallResult{}}
+	for i, tt := range [][2]string{
+		{change(manifest.ItemChange{Before: seg("a", 1)}), "no longer a candidate"}, {change(manifest.ItemChange{Before: seg("a", 1), Reason: "expired"}), "expired"}, {change(manifest.ItemChange{After: seg("a", 1), Reason: "x"}), "x"},
+		{change(manifest.ItemChange{Before: seg("a", 1), After: seg("b", 2)}), "now b, was a"}, {change(manifest.ItemChange{Before: seg("a", 1), After: seg("a", 2)}), "other text"}, {change(manifest.ItemChange{Before: seg("a", 1), After: seg("a", 1)}), "sealed anew"},
+		{becauseWords(blockLine{Rule: "pin", Step: "account"}), "rule pin"}, {becauseWords(blockLine{Step: "account"}), "worth too little to stay"}, {becauseWords(blockLine{Step: "x", Pinned: new(bool)}), "step of the pass: x"}, {becauseWords(blockLine{Pinned: new(bool)}), "a pin"}, {becauseWords(blockLine{}), "its score"},
+		{undoable([]store.Entry{entry("1", "page", ""), entry("2", "undo", "1")}), ""}, {undoable([]store.Entry{entry("1", "page", ""), entry("2", "pin", ""), entry("3", "import", "")}), "2"}, {undoable([]store.Entry{entry("1", "page", ""), entry("2", "pin", ""), entry("3", "undo", "2")}), "1"},
+		{stateOf(3, nil), "3"}, {stateOf(3, []carrel.Call{{Seq: 7, State: store.CallDone}, {Seq: 6}}), "3-7-done"}, {shellWord(""), "''"}, {shellWord("a-b/c:1%"), "a-b/c:1%"}, {shellWord("it's"), `'it'\''s'`},
+		{longestLine("12: ab\n  abcdef \nx: y\n"), "abcdef"}, {longestLine("12: abcdefgh\n1a: bcd"), "abcdefgh"}, {longestLine("abc\ndef"), "abc"}, {joined([]shownPart{{Kind: "text"}, {Kind: "image"}, {Kind: "x", Text: "y"}}), "\n[image]\ny"},
+		{pages(1001, 0), "500 501"}, {pages(1001, 501), "500 1001"}, {pages(1001, 1001), "1 0"}, {pages(1001, 5000), "0 0"}, {pages(500, 1), "500 0"}, {pages(500, 2), "499 0"}, {cutAt(shownPartBytes), "0 0"}, {cutAt(shownPartBytes + 1), fmt.Sprint("0 ", shownPartBytes+1)},
+		{fmt.Sprint((&healthPage{}).Well(), (&healthPage{Node: &ServerState{}}).Well(), (&healthPage{Node: &ServerState{Problem: "x"}}).Well(), (&healthPage{Gaps: 1}).Well(), (&healthPage{Failed: 1}).Well(), (&healthPage{Unknown: 1}).Well()), "true true false false false false"},
+		{fmt.Sprint(before.BeforeSeq(), before.Number("b"), before.Number("c"), none.BeforeSeq(), none.Number("b")), "4 4 0 0 0"},
+	} {
+		if tt[0] != tt[1] {
+			t.Errorf("row %d is %q, want %q", i, tt[0], tt[1])
+		}
+	}
+}
