@@ -173,7 +173,7 @@ func TestEncodeOwn(t *testing.T) {
 
 // Messages are written in the only form that Codex reads.
 func TestEncodeIsExplicit(t *testing.T) {
-	s := formattest.Decode(t, responses.Format, `{"instructions":"I","model":"m","input":[{"role":"user","content":"a\u0022"},
+	s := formattest.Decode(t, responses.Format, `{"instructions":"I","model":"m","input":[{"role":"user","name":"assistant","content":"a\u0022"},
 		{"role" : "assistant", "content" : "b"},{"role":"system","content":"S"},{"type":"function_call",
 		"call_id":"c","name":"f","arguments":"{}"}]}`)
 	w := transcript.Whole(s)
@@ -185,7 +185,7 @@ func TestEncodeIsExplicit(t *testing.T) {
 	_, got, _ := strings.Cut(string(enc.Data), "\n") // after session_meta
 	want := row("turn_context", `{"model":"m"}`) +
 		row("response_item", `{"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "I"}]}`) +
-		row("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"a\u0022"}]}`) +
+		row("response_item", `{"type":"message","role":"user","name":"assistant","content":[{"type":"input_text","text":"a\u0022"}]}`) +
 		row("response_item", `{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "stub"}]}`) +
 		row("response_item", `{"type":"message","role" : "assistant", "content" : [{"type":"output_text","text":"b"}]}`) +
 		row("response_item", `{"type":"message","role":"system","content":[{"type":"input_text","text":"S"}]}`) +
