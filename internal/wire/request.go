@@ -149,7 +149,7 @@ func (q *Request) fields() error {
 		case "stream":
 			q.Stream = d.Kind(n) == rawjson.True
 		case "max_tokens", "max_completion_tokens", "max_output_tokens":
-			if i, err := strconv.ParseInt(string(d.Raw(n)), 10, 64); err == nil && i > 0 {
+			if i, err := strconv.ParseInt(string(d.Raw(n)), 10, 64); err == nil {
 				q.MaxOutput = max(q.MaxOutput, token.Count(i))
 			}
 		case "prompt_cache_key":

@@ -214,6 +214,10 @@ func TestNames(t *testing.T) {
 		{"a header of Claude Code", wire.Anthropic, header("X-Claude-Code-Session-Id", "s"), `{"messages":[],"metadata":{"user_id":"{\"session_id\":\"other\"}"}}`, "s", ""},
 		{"its metadata", wire.Anthropic, nil, `{"messages":[],"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"s\"}"}}`, "s", ""},
 		{"metadata of earlier releases", wire.Anthropic, nil, `{"messages":[],"metadata":{"user_id":"user_1_account__session_s"}}`, "s", ""},
+		{"metadata that says it twice", wire.Anthropic, nil, `{"messages":[],"metadata":{"user_id":"{\"session_id\":\"a\",\"session_id\":\"b\"}"}}`, "", ""},
+		{"metadata of other kinds", wire.Anthropic, nil, `{"messages":[],"metadata":{"user_id":7}}`, "", ""},
+		{"metadata in a chat", wire.Chat, nil, `{"messages":[],"metadata":{"user_id":"user_1_account__session_s"}}`, "", ""},
+		{"an agent of Claude Code", wire.Anthropic, header("X-Claude-Code-Agent-Id", "a"), `{"messages":[],"metadata":{"user_id":"_session_s"}}`, "s", "a"},
 		{"metadata of others", wire.Anthropic, nil, `{"messages":[],"metadata":{"user_id":"u"}}`, "", ""},
 		{"headers of Codex", wire.Responses, header("session-id", "s", "thread-id", "t"), `{"input":[],"prompt_cache_key":"p"}`, "s", "t"},
 		{"a thread alone", wire.Responses, header("thread-id", "t"), `{"input":[],"prompt_cache_key":"p"}`, "t", "t"},
@@ -251,6 +255,12 @@ func TestWhatACallIs(t *testing.T) {
 		{"OpenCode compacts", wire.Chat, nil, `{"messages":[{"role":"system","content":"s"},{"role":"user","content":"Here is the conversation so far:\n\n<conversation>"}]}`, true, true},
 		{"somebody tells it", wire.Chat, nil, `{"tools":[{"type":"function"}],"messages":[{"role":"user","content":"Here is the conversation so far: x"}]}`, false, false},
 		{"the provider is to compact", wire.Responses, nil, `{"tools":[{"name":"a"}],"input":[{"role":"user","content":"x"},{"type":"compaction_trigger"}]}`, true, false},
+		{"OpenCode asked for it otherwise", wire.Chat, nil, `{"tools":[{}],"messages":[{"role":"user","content":[{"type":"text","text":"Provide a detailed prompt for continuing our conversation"}]}]}`, true, false},
+		{"a reply says so", wire.Chat, nil, `{"tools":[{}],"messages":[{"role":"assistant","content":"CRITICAL: Respond with TEXT ONLY"}]}`, false, false},
+		{"the history is told again and goes on", wire.Chat, nil, `{"messages":[{"role":"user","content":"Here is the conversation so far:"},{"role":"user","content":"x"}]}`, false, false},
+		{"a trigger in a chat", wire.Chat, nil, `{"tools":[{}],"messages":[{"type":"compaction_trigger"}]}`, false, false},
+		{"an answer of two tokens", wire.Chat, nil, `{"max_tokens":1,"max_completion_tokens":2,"max_output_tokens":-3,"tools":[{}],"messages":[{"role":"user","content":"x"}]}`, false, false},
+		{"an empty list of tools", wire.Chat, nil, `{"tools":[],"messages":[{"role":"user","content":"x"}]}`, false, true},
 		{"it says so in a header", wire.Responses, turn, `{"tools":[{"name":"a"}],"input":"x"}`, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -259,6 +269,41 @@ func TestWhatACallIs(t *testing.T) {
 				t.Errorf("got compacts %t, side %t; want %t, %t", q.Compacts, q.Side, tt.compacts, tt.side)
 			}
 		})
+	}
+}
+
+// What is counted is no call, whatever it asks for, and a compaction by the provider is one.
+func TestOtherKinds(t *testing.T) {
+	doc := new(rawjson.Document)
+	for _, text := range []string{"CRITICAL: Respond with TEXT ONLY", "Here is the conversation so far:"} {
+		if err := doc.Read([]byte(`{"max_tokens":1,"system":"s","messages":[{"role":"user","content":"` + text + `"}]}`)); err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []wire.Kind{wire.KindCount, wire.KindCompact} {
+			q := new(wire.Request)
+			if err := q.Read(wire.Chat, kind, nil, doc); err != nil || q.Side || q.Compacts != (kind == wire.KindCompact) || q.System != rawjson.NoNode {
+				t.Errorf("%s: %s: %+v, %v", kind, text, q, err)
+			}
+		}
+	}
+}
+
+// Chains, frames and threads are stored: no version may make others of the same requests.
+func TestDigestsStay(t *testing.T) {
+	for dialect, want := range map[wire.Dialect]string{
+		wire.Anthropic: "0b937ab8 2df44b74 91639f67 ffe5ca96 2df44b74 91639f67 25129edd 2df44b74 91639f67 ",
+		wire.Chat:      "4a85319f 1c3a77e0 66895ef3 4a85319f 1c3a77e0 66895ef3 4a85319f 1c3a77e0 66895ef3 ",
+		wire.Responses: "0b937ab8 9fb4eb03 5979eeee 94353f6a 9fb4eb03 5979eeee 25129edd 9fb4eb03 5979eeee ",
+	} {
+		list := bodyOf(dialect, `{"role":"user","content":"a"}`, `{"role":"assistant","type":"message","cache_control":1,"content":[{"type":"text","text":"b"},{"type":"output_text","text":"c","prompt_cache_breakpoint":1},{"type":"x","y":[1]},"d"]}`, `{"content":7,"type":"x"}`)
+		got := ""
+		for _, system := range []string{`"s"`, `[{"type":"text","text":"s"},{"type":"input_text","text":"t"},7]`, "7"} {
+			q := read(t, dialect, http.Header{"Session-Id": {"i"}, "Thread-Id": {"j"}}, strings.Replace(list, "{", `{"system":`+system+`,"instructions":`+system+`,`, 1))
+			got += q.Frame.String()[:8] + " " + q.Messages[2].Chain.String()[:8] + " " + q.Thread().String()[:8] + " "
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", dialect, got, want)
+		}
 	}
 }
 
@@ -276,6 +321,8 @@ func TestSummary(t *testing.T) {
 		{"Codex", wire.Responses, `{"input":[{"role":"developer","content":"d"},{"role":"user","content":"a"},{"role":"user","content":[{"type":"input_text","text":"Another language model started to solve this problem and"}]},{"role":"user","content":"b"}]}`, 2},
 		{"an item of the provider's", wire.Responses, `{"input":[{"role":"user","content":"a"},{"type":"compaction","encrypted_content":"x"},{"role":"user","content":"b"}]}`, 1},
 		{"OpenCode", wire.Chat, `{"messages":[{"role":"system","content":"s"},{"role":"user","content":"What did we do so far?"},{"role":"assistant","content":"a"},{"role":"user","content":"b"}]}`, 2},
+		{"another item of the provider's", wire.Responses, `{"input":[{"role":"user","content":"a"},{"type":"compaction_summary"},{"type":"item_reference"}]}`, 1},
+		{"it is asked later", wire.Chat, `{"messages":[{"role":"user","content":"a"},{"role":"user","content":"What did we do so far?"},{"role":"assistant","content":"b"}]}`, -1},
 		{"somebody asks", wire.Chat, `{"messages":[{"role":"user","content":"What did we do so far?"}]}`, -1},
 		{"one text", wire.Responses, `{"input":"This session is being continued from a previous conversation"}`, 0},
 	} {
@@ -290,7 +337,7 @@ func TestSummary(t *testing.T) {
 func TestFields(t *testing.T) {
 	q := read(t, wire.Responses, nil, `{"model":"gpt-\u0035","stream":true,"max_output_tokens":17,"instructions":"i","system":1,"messages":2,"previous_response_id":"r","input":[
 		{"type":"additional_tools","role":"developer"},{"role":"user","content":"a"},{"type":"reasoning"},{"type":"function_call"},{"type":"function_call_output"},{"type":"compaction"},
-		{"type":"tool_search_output","call_id":"c"},{"type":"tool_search_output","call_id":null}]}`)
+		{"type":"tool_search_output","call_id":"c"},{"type":"tool_search_output","call_id":null},{"type":"configuration_update"},{"role":"function"}]}`)
 	if q.Model != "gpt-5" || !q.Stream || q.MaxOutput != 17 || !q.Remote || string(q.Doc.Raw(q.System)) != `"i"` || q.First() != 1 {
 		t.Errorf("got %+v", q)
 	}
@@ -298,7 +345,7 @@ func TestFields(t *testing.T) {
 	for _, m := range q.Messages {
 		roles = append(roles, m.Role)
 	}
-	if want := []wire.Role{"system", "user", "assistant", "assistant", "tool", "other", "tool", "assistant"}; !slices.Equal(roles, want) {
+	if want := []wire.Role{"system", "user", "assistant", "assistant", "tool", "other", "tool", "assistant", "system", "tool"}; !slices.Equal(roles, want) {
 		t.Errorf("got roles %v, want %v", roles, want)
 	}
 }
@@ -311,6 +358,7 @@ func TestHistoriesAtTheProvider(t *testing.T) {
 		`{"previous_response_id":"r"}`:                                                  true,
 		`{"input":"a","conversation":{"id":"c"}}`:                                       true,
 		`{"input":"a","conversation":null,"previous_response_id":null}`:                 false,
+		`{"input":"a","previous_response_id":"r","conversation":null}`:                  true,
 		`{"input":[{"role":"user","content":[{"type":"item_reference","id":"rs_1"}]}]}`: false,
 	} {
 		if q := read(t, wire.Responses, nil, body); q.Remote != want {
@@ -342,7 +390,7 @@ func TestWhatIsNoRequest(t *testing.T) {
 	for dialect, bodies := range map[wire.Dialect][]string{
 		wire.Anthropic: {`{}`, `{"messages":{}}`, `{"messages":"x"}`, `{"messages":["x"]}`, `{"input":[]}`},
 		wire.Chat:      {`{}`, `{"messages":null}`},
-		wire.Responses: {`{}`, `{"input":1}`, `{"messages":[]}`, `{"input":[[]]}`},
+		wire.Responses: {`{}`, `{"input":1}`, `{"input":1,"conversation":"c"}`, `{"messages":[]}`, `{"input":[[]]}`},
 	} {
 		for _, body := range bodies {
 			if _, err := tryRead(dialect, nil, body); !errors.Is(err, wire.ErrForm) {

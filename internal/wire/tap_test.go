@@ -470,6 +470,31 @@ func TestFieldsMayBeEscaped(t *testing.T) {
 	}
 }
 
+// Fields of an answer that others before or behind them outweigh, and counts that none can be.
+func TestFieldsOfAnswers(t *testing.T) {
+	for text, want := range map[string]Answer{
+		`{"status":"queued"}`: {}, `{"status":"incomplete"}`: {Stop: "incomplete"}, `{"status":"failed"}`: {Stop: "failed", Error: "failed"},
+		`{"incomplete_details":{"reason":"length"},"status":"incomplete"}`: {Stop: "length"}, `{"error":{"code":"a","type":"b"},"status":"failed"}`: {Stop: "failed", Error: "a"},
+		`{"error":{"code":"","type":"b"}}`: {Error: "b"}, `{"error":{"code":null,"type":"b"},"code":"c"}`: {Error: "b"}, `{"status":""}`: {},
+		`{"usage":{"output_tokens":-1}}`: {}, `{"usage":{"output_tokens":1099511627777}}`: {}, `{"usage":{"output_tokens":1.5}}`: {}, `{"usage":{"output_tokens":0}}`: {Used: true},
+		`{"usage":{"output_tokens":1099511627776}}`: {Used: true, Usage: Usage{Output: 1 << 40}}, `{"usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":9}}}`: {Used: true, Usage: Usage{CacheRead: 9}},
+	} {
+		for _, kind := range []string{"application/json; x=1", "application/problem+json"} {
+			tap := NewTap(Responses, kind, " Identity")
+			tap.Feed([]byte(text))
+			want.Whole = true
+			if diff := cmp.Diff(&want, tap.End(false)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", text, diff)
+			}
+		}
+	}
+	for n, want := range map[int]int64{maxUndecided: 0, maxUndecided + 1: maxUndecided + 7} { // an event that does not tell its type
+		if got := NewTap(Anthropic, eventStream, "").Feed([]byte("data: " + strings.Repeat(" ", n))); got != want {
+			t.Errorf("of an event with %d bytes %d pass, want %d", n, got, want)
+		}
+	}
+}
+
 // The writes to the cache add up to the provider's total, also if it splits only an earlier one.
 func TestSplitOfCacheWrites(t *testing.T) {
 	for _, tt := range []struct {

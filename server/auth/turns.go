@@ -111,10 +111,7 @@ func (t *Turns) enter(actor governance.Actor) (mine chan struct{}) {
 func (t *Turns) withdraw(actor governance.Actor, mine chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	of := t.actors[actor]
-	if of == nil {
-		return false
-	}
+	of := t.actors[actor] // it is there, as the job waits or has its turn
 	for i, c := range of.waiting {
 		if c == mine {
 			of.waiting = append(of.waiting[:i], of.waiting[i+1:]...)

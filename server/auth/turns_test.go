@@ -41,6 +41,9 @@ func TestTurns(t *testing.T) {
 			t.Error("a third began beside two")
 		default:
 		}
+		if running, waiting := turns.Load(); running != 3 || waiting != 1 {
+			t.Errorf("%d jobs run and %d wait, want 3 and 1", running, waiting)
+		}
 		first()
 		first() // a second time it is nothing
 		third := <-got
@@ -81,6 +84,9 @@ func TestRest(t *testing.T) {
 		begins(0, "while one works")
 		back := auth.Rest(job)
 		begins(1, "while it rests")
+		if running, waiting := turns.Load(); running != 2 || waiting != 1 {
+			t.Errorf("%d jobs run and %d wait while one rests, want 2 and 1", running, waiting)
+		}
 		back()
 		begins(1, "when it goes on")
 		(<-begun)()

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"testing"
+	"time"
 
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
 )
 
@@ -13,7 +15,7 @@ func TestVerifiedHasOneTextAndRecord(t *testing.T) {
 	var v verified
 	one, another := sha256.Sum256([]byte("one")), sha256.Sum256([]byte("another"))
 	record := func() *store.Credential {
-		return &store.Credential{ID: "tok_1", Hash: bytes.Repeat([]byte{1}, store.HashSize)}
+		return &store.Credential{ID: "tok_1", Hash: bytes.Repeat([]byte{1}, store.HashSize), Scopes: []governance.ScopePattern{"a"}, Permissions: []governance.Permission{governance.Read}}
 	}
 	if v.has(one, record()) {
 		t.Error("a credential is remembered before it was verified")
@@ -25,10 +27,15 @@ func TestVerifiedHasOneTextAndRecord(t *testing.T) {
 	if v.has(another, record()) {
 		t.Error("the record of another text is taken for verified")
 	}
-	changed := record()
-	changed.Hash[0]++
-	if v.has(one, changed) {
-		t.Error("a record with another hash is taken for verified")
+	for what, change := range map[string]func(c *store.Credential){
+		"hash": func(c *store.Credential) { c.Hash[0]++ }, "id": func(c *store.Credential) { c.ID = "tok_2" }, "actor": func(c *store.Credential) { c.Actor = "b" },
+		"scope": func(c *store.Credential) { c.Scopes[0] = "b" }, "permission": func(c *store.Credential) { c.Permissions = nil }, "begin": func(c *store.Credential) { c.Created = time.Unix(1, 0) },
+		"end": func(c *store.Credential) { c.Expires = time.Unix(1, 0) }, "revocation": func(c *store.Credential) { c.Revoked = time.Unix(1, 0) },
+	} {
+		changed := record()
+		if change(changed); v.has(one, changed) {
+			t.Errorf("a record with another %s is taken for verified", what)
+		}
 	}
 }
 

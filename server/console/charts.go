@@ -46,15 +46,12 @@ type chartLine struct {
 	Y           int
 }
 
-// chartOf returns the drawing of calls, the newest of which is first, or nil if no provider
+// chartOf returns the drawing of calls, at most chartCalls, the newest of which is first, or nil if no provider
 // counted a prompt. Without a context, which may be nil, it has no thresholds.
 func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
 	var drawn []*carrel.Call
 	begins := make(map[*carrel.Call]bool) // the calls with which an epoch begins
 	for i := range calls {
-		if len(drawn) == chartCalls {
-			break
-		}
 		c := &calls[i]
 		if c.Usage.Prompt() > 0 {
 			drawn = append(drawn, c)
@@ -70,7 +67,7 @@ func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
 	if r == nil {
 		r = &carrel.ContextResult{}
 	}
-	p := &callChart{Whole: max(r.Capacity, 1)}
+	p := &callChart{Whole: r.Capacity}
 	for _, c := range drawn {
 		p.Whole = max(p.Whole, c.Usage.Prompt())
 	}
@@ -78,7 +75,7 @@ func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
 	for i, c := range drawn {
 		b := callBar{
 			Seq: c.Seq, ID: c.ID, Prompt: c.Usage.Prompt(), Read: c.Usage.CacheRead, Epoch: c.Epoch,
-			X: 1000 * i / len(drawn), Width: max(1, min(1000/len(drawn)-1, 40)), NewEpoch: begins[c],
+			X: 1000 * i / len(drawn), Width: min(1000/len(drawn)-1, 40), NewEpoch: begins[c],
 		}
 		b.Height, b.CacheHeight = height(b.Prompt), height(b.Read)
 		b.Y, b.CacheY, b.FreshHeight = 1000-b.Height, 1000-b.CacheHeight, max(b.Height-b.CacheHeight, 0)

@@ -150,7 +150,7 @@ func spread(bars []bar) {
 	const apart = 30
 	for i := range bars {
 		b := &bars[i]
-		b.Middle = max(b.From+b.Width/2, apart/2+apart*i)
+		b.Middle = max(b.From+b.Width/2, apart/2)
 		if i > 0 {
 			b.Middle = max(b.Middle, bars[i-1].Middle+apart)
 		}

@@ -2,6 +2,8 @@ package console
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -129,6 +131,14 @@ func TestSetsHaveALine(t *testing.T) {
 	c, err := New(&Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := string(c.linked("", "a [12345678")); !strings.HasPrefix(got, "a [<a href=") || !strings.HasSuffix(got, ">12345678</a>") {
+		t.Errorf("a mark that is cut off is linked as %s", got)
+	}
+	for n, want := range map[int]bool{0: false, 1: true, mostSecret: true, mostSecret + 1: false} {
+		if _, ok := c.credential(httptest.NewRequest(http.MethodGet, Root+"sign-in?key="+strings.Repeat("x", n), nil)); ok != want {
+			t.Errorf("a credential of %d bytes is taken: %v", n, ok)
+		}
 	}
 	p := &manifestPage{Manifest: &carrel.ManifestResult{}, Verify: &carrel.VerifyResult{}, Items: []itemLine{itemOf(&manifest.Set{Reason: manifest.ReasonCrowded, Count: 1200})}}
 	var b strings.Builder

@@ -232,7 +232,7 @@ func (c *Console) linked(scope governance.Scope, text string) template.HTML {
 			break
 		}
 		shut := strings.IndexAny(text[open:], "]\n")
-		if shut < 0 {
+		if shut == -1 {
 			shut = len(text) - open
 		}
 		b.WriteString(template.HTMLEscapeString(text[:open]))

@@ -1,9 +1,13 @@
 package mcp
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"strings"
 	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
@@ -132,5 +136,56 @@ func TestProblemsHaveWords(t *testing.T) {
 	}
 	if got := words(&api.Problem{Detail: "no"}); got != "no" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A piece ends with a whole character, unless it is the end, and says where the next one begins.
+func TestPiecesOfOriginals(t *testing.T) {
+	for _, tt := range []struct {
+		data  string
+		limit int
+		end   bool
+		want  string
+	}{{"abc", 3, true, "abc"}, {"abc", 2, true, "ab"}, {"ab\xc3", 9, false, "ab"}, {"ab\xc3", 9, true, "ab\xc3"}, {"aé", 2, true, "a"}, {"aé", 3, false, "aé"}, {"x\xe2\x82", 9, false, "x"}, {"x\xf0\x9f\x98", 9, false, "x"}, {"x😀", 9, false, "x😀"}, {"", 9, false, ""}} {
+		if got := string(cut([]byte(tt.data), tt.limit, tt.end)); got != tt.want {
+			t.Errorf("of %q with a limit of %d, %v: %q, want %q", tt.data, tt.limit, tt.end, got, tt.want)
+		}
+	}
+	long := strings.Repeat("x", maxPiece+1)
+	for want, tt := range map[string]struct {
+		in   recallArgs
+		res  carrel.RecallResult
+		next int
+	}{
+		"[b: bytes 0–16384 of 40000, next: from=16384]":                                                     {recallArgs{}, carrel.RecallResult{Block: "b", Data: []byte(long), Size: 40_000}, piece},
+		"[b: bytes 5–32773 of 40000, next: from=32773]":                                                     {recallArgs{From: 5, To: 40_000}, carrel.RecallResult{Block: "b", Data: []byte(long), Size: 40_000}, maxPiece + 5},
+		"[a: bytes 2–4 of 4, the end]":                                                                      {recallArgs{From: 2}, carrel.RecallResult{Artifact: "a", Data: []byte("cd"), Size: 4}, 0},
+		"[b: bytes 0–1 of 1, the end] These bytes are not text; the structured content has them as base64.": {recallArgs{}, carrel.RecallResult{Block: "b", Data: []byte("\xff"), Size: 1}, 0},
+	} {
+		r := recallReply(&tt.res, &tt.in)
+		if got := r.text[len(r.text)-1]; got != want || r.out.Next != tt.next || (r.out.Text == nil) != (r.out.Base64 != "") {
+			t.Errorf("%s with next %d, want %s with %d", got, r.out.Next, want, tt.next)
+		}
+	}
+	for want, in := range map[string]*searchArgs{
+		"the query has no word to search for: give one with letters or digits": {Query: "?"}, "no block has any of these words": {Query: "pool"}, "no block of kind user of this session has any of these words": {Query: "pool", Kind: "user", Session: "s"},
+	} {
+		if got := searchReply(in, nil).text[0]; got != want {
+			t.Errorf("%+v: %s, want %s", in, got, want)
+		}
+	}
+	form, url := new(sdk.FormElicitationCapabilities), new(sdk.URLElicitationCapabilities)
+	for i, can := range []bool{canAsk(nil), canAsk(&sdk.ClientCapabilities{}), canAsk(&sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{URL: url}}), true, true, true} {
+		asks := []*sdk.ElicitationCapabilities{3: {}, 4: {Form: form}, 5: {Form: form, URL: url}}
+		if can != (i > 2) || i > 2 && !canAsk(&sdk.ClientCapabilities{Elicitation: asks[i]}) {
+			t.Errorf("client %d can be asked: %v", i, can)
+		}
+	}
+	r := bufio.NewReader(strings.NewReader(strings.Repeat("x", maxMessage) + "\n" + strings.Repeat("x", maxMessage+1) + "\n y \n\nz"))
+	for _, want := range []string{strings.Repeat("x", maxMessage), errLong.Error(), "y", "", "z", io.EOF.Error()} {
+		line, err := readLine(r)
+		if got := string(line); got != want && (err == nil || err.Error() != want) {
+			t.Errorf("%.20q, %v, want %.20q", got, err, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -10,10 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/epoch"
+	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
 )
 
 // A base is an address with a path at most: a user in it would go into logs.
@@ -326,5 +333,90 @@ func TestAccountsOfBodies(t *testing.T) {
 	}
 	if last, _ := sentBefore(many[:maxSingleSegments], lastSent{}); last != 0 {
 		t.Errorf("of few messages the first segment ends with %d, want 0", last)
+	}
+}
+
+// What the proxy decides by figures, names and the form of a request.
+func TestDecisions(t *testing.T) {
+	read := func(d wire.Dialect, body string) *wire.Request {
+		t.Helper()
+		doc, q := new(rawjson.Document), new(wire.Request)
+		if err := doc.Read([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Read(d, wire.KindCall, nil, doc); err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	for _, tt := range []struct {
+		dialect               wire.Dialect
+		fields                string
+		forced, resends, long bool
+	}{
+		{wire.Anthropic, `"x":1`, false, true, false}, {wire.Anthropic, `"tool_choice":{ "type": "tool"}`, true, true, false}, {wire.Anthropic, `"tool_choice":{"type":"auto"}`, false, true, false},
+		{wire.Anthropic, `"a":{"ttl":"1h"}`, false, true, true}, {wire.Anthropic, `"a":{"ttl": "1h"}`, false, true, true}, {wire.Anthropic, `"a":{"ttl":"5m"}`, false, true, false},
+		{wire.Chat, `"tool_choice":{"x":1}`, true, true, false}, {wire.Chat, `"tool_choice":"auto","n":1`, false, true, false}, {wire.Chat, `"n":null`, false, true, false}, {wire.Chat, `"n":2`, false, false, false},
+		{wire.Responses, `"store":false`, false, true, false}, {wire.Responses, `"store":true`, false, false, false}, {wire.Responses, `"x":1`, false, false, false},
+	} {
+		q := read(tt.dialect, `{"messages":[],"input":[],`+tt.fields+`}`)
+		if f, r, l := forced(q), resends(q), isLong(q); f != tt.forced || r != tt.resends || l != tt.long {
+			t.Errorf("%s with %s: forced %v, resends %v, long %v", tt.dialect, tt.fields, f, r, l)
+		}
+	}
+	for _, tt := range []struct{ fresh, frame, want token.Count }{{100, 50, 400}, {450, 50, 175}, {900, 50, 150}} {
+		if got := new(thread).room(&epoch.Limits{Budget: 1000, Target: 500}, epoch.Size{Fresh: tt.fresh, Frame: tt.frame}); got != tt.want {
+			t.Errorf("with %d new tokens and a frame of %d there is room for %d, want %d", tt.fresh, tt.frame, got, tt.want)
+		}
+	}
+	big := `"` + strings.Repeat("x", mostRecent-len(`{"content":""}`)) + `"`
+	for contents, want := range map[string]string{`"a" "b" "c" "d" "e"`: "abcd", `"a" "b" ` + big + ` "d" "e"`: "axd", `"a" "b" "c" ` + big + ` "e"`: "ax", `"a" "e"`: "a"} {
+		var all []string
+		for c := range strings.FieldsSeq(contents) {
+			all = append(all, `{"content":`+c+`}`)
+		}
+		got := ""
+		for _, m := range gjson.GetBytes(recent(read(wire.Chat, `{"messages":[`+strings.Join(all, ",")+`]}`), len(all)-1), "messages.#.content").Array() {
+			got += m.Str[:1]
+		}
+		if got != want {
+			t.Errorf("before the last of %.20s stand %s, want %s", contents, got, want)
+		}
+	}
+	if got, want := string(messageList(read(wire.Responses, `{"input":"x"}`)))+string(messageList(read(wire.Chat, `{"messages":[{}]}`))), `[{"role":"user","content":"x"}][{}]`; got != want {
+		t.Errorf("the lists are %s, want %s", got, want)
+	}
+	if got, want := withBrief("a", "b")+";"+withBrief(additional+"\nc", "b")+";"+withBrief("a"+additional, "b"), "a\n\nAdditional Instructions:\nb;Additional Instructions:\nb\nc;aAdditional Instructions:\nb\n"; got != want {
+		t.Errorf("the prompts are %q, want %q", got, want)
+	}
+}
+
+func TestWhoIsManaged(t *testing.T) {
+	half, held := &Proxy{opts: Options{Holdout: ratio.Of(1, 2)}}, 0
+	for i := range 1000 {
+		q := &wire.Request{Session: fmt.Sprint(i), Agent: fmt.Sprint(i)}
+		if half.heldOut(q) {
+			held++
+		}
+		if other := (&wire.Request{Session: q.Session, Dialect: wire.Chat}); half.heldOut(other) != half.heldOut(q) || (&Proxy{}).heldOut(q) || !(&Proxy{opts: Options{Holdout: ratio.One}}).heldOut(q) {
+			t.Errorf("session %d is held out now and then", i)
+		}
+	}
+	if held < 400 || held > 600 {
+		t.Errorf("of 1000 sessions %d are held out, want half of them", held)
+	}
+	for want, q := range map[string]*wire.Request{"s": {Session: "s"}, "s ": {Session: "s ", Agent: "s "}, "s/a": {Session: "s", Agent: "a"}} {
+		if got := clientOf(q); got != want {
+			t.Errorf("the client is %q, want %q", got, want)
+		}
+	}
+	m := NewEpochs(&EpochOptions{})
+	p, err := New(&Options{Wait: -1, Idle: -1, Prepare: -1, MaxBody: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, o := p.Server(), &p.opts
+	if m.Bound() != 45*time.Second || m.o.Large != DefaultLarge || m.o.Threads != DefaultThreads || o.Wait != DefaultWait || o.Idle != DefaultIdle || o.Prepare != DefaultPrepare || o.MaxBody != DefaultMaxBody || s.ReadTimeout != readTimeout || s.WriteTimeout != 0 || o.Scope != governance.DefaultScope {
+		t.Errorf("managing takes %v; proxy %+v; server %+v", m.Bound(), o, s)
 	}
 }

@@ -79,6 +79,19 @@ const (
 	DefaultPrepare = 2 * time.Second
 )
 
+// Bounds of the connections to providers and of the requests of clients.
+const (
+	dialTimeout      = 30 * time.Second
+	keepAlive        = 30 * time.Second
+	handshakeTimeout = 15 * time.Second
+	idleConns        = 256 // to one host
+	idleConnTimeout  = 90 * time.Second
+	maxHeader        = 1 << 20 // bytes
+	readBuffer       = 32 << 10
+	writeBuffer      = 64 << 10
+	readTimeout      = 5 * time.Minute
+)
+
 // A Proxy is an [http.Handler] that passes requests on to providers. It is safe for concurrent
 // use. Call Close after the last request.
 type Proxy struct {
@@ -125,8 +138,8 @@ func New(o *Options) (*Proxy, error) {
 	protocols.SetHTTP2(true)
 	p.transport = &http.Transport{
 		Proxy: nil, DialContext: p.opts.Dial, Protocols: protocols, DisableCompression: true,
-		MaxIdleConnsPerHost: 256, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 15 * time.Second,
-		MaxResponseHeaderBytes: 1 << 20, ReadBufferSize: 32 << 10, WriteBufferSize: 64 << 10,
+		MaxIdleConnsPerHost: idleConns, IdleConnTimeout: idleConnTimeout, TLSHandshakeTimeout: handshakeTimeout,
+		MaxResponseHeaderBytes: maxHeader, ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer,
 	}
 	p.reverse = &httputil.ReverseProxy{
 		Rewrite: p.rewrite, Transport: p, FlushInterval: -1, BufferPool: buffers{}, ModifyResponse: p.answer,
@@ -154,7 +167,7 @@ func (p *Proxy) complete() {
 		o.MaxBody = DefaultMaxBody
 	}
 	if o.Dial == nil {
-		o.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+		o.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext
 	}
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // this is the default clock
@@ -174,7 +187,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.Se
 // none.
 func (p *Proxy) Server() *http.Server {
 	s := auth.Server(p)
-	s.ReadTimeout, s.WriteTimeout, s.MaxHeaderBytes = 5*time.Minute, 0, 1<<20
+	s.ReadTimeout, s.WriteTimeout, s.MaxHeaderBytes = readTimeout, 0, maxHeader
 	return s
 }
 

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"errors"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -108,5 +109,14 @@ func TestDocsStayInTheirScope(t *testing.T) {
 	got := sqlite.DocsAt(base, []int64{7, 0, -1, 7, 1<<40 - 1, 1 << 40, 2})
 	if want := []int64{base + 2, base + 7, base + 1<<40 - 1}; !slices.Equal(got, want) {
 		t.Errorf("got %d, want %d", got, want)
+	}
+}
+
+// The bound of a prefix is the least text above all that begin with it.
+func TestAfter(t *testing.T) {
+	for prefix, want := range map[string]any{"a": "b", "ab": "ac", "a\xfe": "a\xff", "a\xff": "b", "a\xff\xff": "b", "\xff": []byte{}, "": []byte{}} {
+		if got := sqlite.After(prefix); !reflect.DeepEqual(got, want) {
+			t.Errorf("above %q is %q, want %q", prefix, got, want)
+		}
 	}
 }

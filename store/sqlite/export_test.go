@@ -93,3 +93,6 @@ const LargeRows = largeRows
 
 // DocsAt is docsAt.
 func DocsAt(base int64, places []int64) []int64 { return docsAt(base, places) }
+
+// After is after.
+func After(prefix string) any { return after(prefix) }

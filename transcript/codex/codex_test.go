@@ -72,14 +72,16 @@ func TestCompactedToAMessage(t *testing.T) {
 	row := func(kind, payload string) string { return `{"type":"` + kind + `","payload":` + payload + "}\n" }
 	say := func(text string) string { return `{"type":"message","role":"user","content":"` + text + `"}` }
 	for rest, want := range map[string][]string{
-		`{"message":"We looked."}`: {"We looked.", "go on"},
-		`{"message":""}`:           {"", "go on"},
-		`{"message":"We looked.","replacement_history":[` + say("start") + `]}`: {"start", "go on"},
+		`{"message":"We looked."}`: {"We looked. (summary)", "go on", "We looked."},
+		`{"message":""}`:           {"", "go on", "We looked."},
+		`{"message":"We looked.","replacement_history":[` + say("start") + `]}`:                                     {"start", "go on", "We looked."},
+		`{"message":"start","replacement_history":[` + strings.Replace(say("start"), "user", "assistant", 1) + `]}`: {"start", "go on", "We looked."},
+		`{"message":7,"replacement_history":7}`:                                                                     {"go on", "We looked."},
 	} {
-		s := formattest.Decode(t, format{}, row("response_item", say("mend"))+row("compacted", rest)+row("response_item", say("go on")))
+		s := formattest.Decode(t, format{}, row("response_item", say("mend"))+row("compacted", rest)+row("response_item", say("go on"))+row("response_item", say("We looked.")))
 		var got []string
 		for i := range s.Messages {
-			got = append(got, s.Messages[i].Text())
+			got = append(got, s.Messages[i].Text()+map[bool]string{true: " (summary)"}[s.Messages[i].Summary])
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", rest, diff)
@@ -108,6 +110,27 @@ func TestSaidAgainAfterACompaction(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"start", "Done.", "continue", "Done two."}, got); diff != "" {
 		t.Errorf("earlier (-want +got):\n%s", diff)
+	}
+	lines[5] = `{"type":"compacted","payload":{}}`
+	if s := formattest.Decode(t, format{}, strings.Join(lines, "\n")); len(s.Earlier) != 1 || len(s.Earlier[0]) != 5 {
+		t.Errorf("a compaction to nothing leaves %+v", s.Earlier)
+	}
+}
+
+// A window has the rows of items that are said twice, the items of a compaction in rows of their
+// own, and neither instructions that are left out nor what cannot be read.
+func TestEncodeRows(t *testing.T) {
+	item := `{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}`
+	row := func(at, payload string) string {
+		return `{"timestamp":"` + at + `","type":"response_item","payload":` + payload + "}\n"
+	}
+	meta := `{"type":"session_meta","payload":{"id":"s","base_instructions":"I","cwd":"/srv"}}` + "\n"
+	data := meta + `{"type":"world_state","payload":{}} x` + "\n" + `{"timestamp":"a","type":"compacted","payload":{"replacement_history":[` + item + "," + item + "]}}\n" + row("b", item) + strings.TrimSuffix(row("c", item), "\n")
+	w := transcript.Whole(formattest.Decode(t, format{}, data))
+	w.Entries = append(w.Entries[1:], transcript.Stub("", "stub"))
+	want := strings.Replace(meta, `"I"`, "null", 1) + row("a", item) + row("a", item) + row("b", item) + row("c", item) + row("c", `{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "stub"}]}`)
+	if diff := cmp.Diff(want, string(formattest.Encode(t, format{}, w).Data)); diff != "" {
+		t.Errorf("encoding (-want +got):\n%s", diff)
 	}
 }
 
@@ -150,10 +173,11 @@ func TestEncodeOwn(t *testing.T) {
 
 // Messages are written in the only form that Codex reads.
 func TestEncodeIsExplicit(t *testing.T) {
-	s := formattest.Decode(t, responses.Format, `{"instructions":"I","model":"m","input":[{"role":"user","content":"a\u0022"},
-		{"role" : "assistant", "content" : "b"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`)
+	s := formattest.Decode(t, responses.Format, `{"instructions":"I","model":"m","input":[{"role":"user","name":"assistant","content":"a\u0022"},
+		{"role" : "assistant", "content" : "b"},{"role":"system","content":"S"},{"type":"function_call",
+		"call_id":"c","name":"f","arguments":"{}"}]}`)
 	w := transcript.Whole(s)
-	w.Entries = append(w.Entries[:2:2], transcript.Stub("", "stub"), w.Entries[2])
+	w.Entries = append(w.Entries[:2:2], transcript.Stub("", "stub"), w.Entries[2], w.Entries[3], w.Entries[4])
 	enc := formattest.Encode(t, format{}, w)
 	row := func(kind, payload string) string {
 		return `{"timestamp":"` + dawn + `","type":"` + kind + `","payload":` + payload + "}\n"
@@ -161,12 +185,20 @@ func TestEncodeIsExplicit(t *testing.T) {
 	_, got, _ := strings.Cut(string(enc.Data), "\n") // after session_meta
 	want := row("turn_context", `{"model":"m"}`) +
 		row("response_item", `{"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "I"}]}`) +
-		row("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"a\u0022"}]}`) +
+		row("response_item", `{"type":"message","role":"user","name":"assistant","content":[{"type":"input_text","text":"a\u0022"}]}`) +
 		row("response_item", `{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "stub"}]}`) +
 		row("response_item", `{"type":"message","role" : "assistant", "content" : [{"type":"output_text","text":"b"}]}`) +
+		row("response_item", `{"type":"message","role":"system","content":[{"type":"input_text","text":"S"}]}`) +
 		row("response_item", `{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	other := &transcript.Session{Format: "anthropic", ID: "c", Messages: []transcript.Message{{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("go")}}}}
+	const id = "71c99893-f54e-84b7-b282-7b55bd41f674" // the hash of the format and the id, as a UUID of version 8
+	enc = formattest.Encode(t, format{}, transcript.Whole(other))
+	want = row("session_meta", `{"id":"`+id+`","timestamp":"`+dawn+`","cwd":"/","originator":"carrel","cli_version":"0.0.0"}`) + row("response_item", `{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]}`)
+	if string(enc.Data) != want || enc.Session != id {
+		t.Errorf("session %s is written as\n%s\nwant\n%s", enc.Session, enc.Data, want)
 	}
 }
 
@@ -195,5 +227,6 @@ func TestBroken(t *testing.T) {
 	formattest.Refuses(t, format{}, []formattest.Refusal{
 		{Name: "a file without items", In: `{"type":"session_meta","payload":{"id":"x"}}`, Says: "the conversation has no items"},
 		{Name: "no rows", In: "\nnone", Says: "x.json:2: the conversation has no items; "},
+		{Name: "a row of one character", In: " \n7", Says: "x.json:2: the conversation has no items; "},
 	})
 }

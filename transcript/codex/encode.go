@@ -48,7 +48,7 @@ func (f *rollout) window(w *transcript.Window, own bool) (inner *transcript.Wind
 	inner = &transcript.Window{Session: w.Session, Entries: slices.Clone(w.Entries), As: "another"} // a new id, so that responses encodes it again
 	if !own {
 		for i := range inner.Entries { // the field instructions of a request would not be in the list of items
-			if e := &inner.Entries[i]; i == 0 && e.Role == transcript.RoleSystem && w.Session.Format == responses.Format.Name() && says(e.Parts) {
+			if e := &inner.Entries[i]; i == 0 && e.Role == transcript.RoleSystem && says(e.Parts) {
 				e.Source = nil
 			}
 		}

@@ -75,6 +75,14 @@ func TestReceipts(t *testing.T) {
 			100,
 		},
 		{"more read than sent", meta + turn + rowAt(4, "token_usage_record", record("s", "r1", 10, 70, 20, -5)), []transcript.Receipt{{ID: "r1", Begun: when(1), Ended: when(4), Model: "m", Read: 10, After: -1}}, 10},
+		{
+			"what is no part of a prompt, and a row without a thread", meta + turn + rowAt(3, "response_item", `{"type":"reasoning","summary":[]}`) + rowAt(2, "compacted", `{}`) + rowAt(2, "response_item", asks) + rowAt(3, "response_item", `{"role":"assistant","content":"x"}`) + rowAt(3, "turn_context", `{"model":""}`) + rowAt(4, "token_usage_record", record("", "r1", 100, 70, 20, 5)),
+			[]transcript.Receipt{{ID: "r1", Begun: when(2), Ended: when(4), Model: "m", Uncached: 10, Read: 70, Write5m: 20, Output: 5, After: -1}}, 100,
+		},
+		{
+			"the output of a call", meta + turn + rowAt(2, "response_item", `{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`) + rowAt(3, "response_item", `{"type":"function_call_output","call_id":"c","output":"x"}`) + rowAt(4, "token_usage_record", record("s", "r1", 9, 0, 0, 1)),
+			[]transcript.Receipt{{ID: "r1", Begun: when(3), Ended: when(4), Model: "m", Uncached: 9, Output: 1, After: -1}}, 9,
+		},
 		{"nothing", meta + turn + rowAt(4, "event_msg", `{"type":"token_count","info":null}`), nil, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,6 +111,8 @@ func TestOrigins(t *testing.T) {
 		{"a sub-agent", rowAt(0, "session_meta", `{"session_id":"r","id":"s","parent_thread_id":"r"}`) + turn, "r/agent-s", false},
 		{"a sub-agent with the history of the other", rowAt(0, "session_meta", `{"id":"s","session_id":"r"}`) + rowAt(0, "session_meta", `{"id":"r","session_id":"r"}`) + turn, "r/agent-s", false},
 		{"a fork", rowAt(0, "session_meta", `{"id":"s","session_id":"s"`+base+`}`) + rowAt(0, "session_meta", `{"id":"b"}`) + turn, "s", false},
+		{"fields of other kinds", `{"type":7,"timestamp":7,"payload":7}` + "\n" + rowAt(0, "session_meta", `{"id":7,"session_id":7,"cwd":7,"history_base":7,"base_instructions":7}`) + rowAt(0, "session_meta", `{"id":"s","base_instructions":{"text":""}}`) + turn, "s", false},
+		{"instructions without an id", rowAt(0, "session_meta", `{"base_instructions":"I"}`) + rowAt(0, "session_meta", `{"id":"s"}`) + turn, "talk", false},
 		{"a fork without its beginning", rowAt(0, "session_meta", `{"id":"s","session_id":"s"`+base+`}`) + turn, "s", true},
 	} {
 		s := formattest.Decode(t, format{}, tt.data)

@@ -231,15 +231,11 @@ func (f *file) change(raw []byte, o *object, n int) {
 		f.item(raw, n)
 		return
 	}
-	if len(f.list) > 0 {
-		f.past = append(f.past, replaced{list: f.list})
-	}
+	f.past = append(f.past, replaced{list: f.list})
 	f.list = nil
 	clear(f.at)
 	f.cut(raw, bytes.IndexByte(raw, '{')+o.set.Start, inner.messages, n)
-	if last := len(f.past) - 1; last >= 0 {
-		f.past[last].from = len(f.items)
-	}
+	f.past[len(f.past)-1].from = len(f.items)
 }
 
 // learn sets the fields of the session from those of a that are not empty. The id, the hash and the
@@ -277,9 +273,7 @@ func (f *file) cut(raw []byte, base int, messages []rawjson.Span, n int) {
 			f.warn(n, err)
 		}
 	}
-	if from < len(raw) {
-		f.item(raw[from:], n)
-	}
+	f.item(raw[from:], n) // it has the end of the list at least
 }
 
 // put appends a message to the list, or replaces the message with the same id.

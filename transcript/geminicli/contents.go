@@ -16,8 +16,11 @@ type content struct {
 	raw    []byte
 	record int
 	second bool // holds the results of its record
-	of     int  // record of the reply whose calls it answers, or -1
+	of     int  // record of the reply whose calls it answers, or none
 }
+
+// none is in place of the number of a record that is not there.
+const none = -1
 
 // contents returns a list of messages as the contents of a request.
 func (f *file) contents(list []int) []content {
@@ -39,7 +42,7 @@ type contentsWriter struct {
 	f      *file
 	parts  map[int][]part          // parts of records that are read twice
 	behind map[int]map[string]bool // ids of the responses between a reply and the next reply, by the reply's index in the list
-	owner  map[string]int          // record of each written call by id; -1 once it is answered
+	owner  map[string]int          // record of each written call by id; none once it is answered
 	list   []content
 }
 
@@ -108,20 +111,18 @@ func (p *part) look() {
 // lookAhead records the calls whose results are in messages after their reply.
 func (w *contentsWriter) lookAhead(list []int) {
 	w.parts, w.behind = make(map[int][]part), make(map[int]map[string]bool)
-	reply := -1
+	behind := make(map[string]bool) // nobody asks for what is before the first reply
 	for n, i := range list {
 		r := &w.f.records[i]
 		switch r.kind {
 		case "gemini":
-			reply = n
+			behind = make(map[string]bool)
+			w.behind[n] = behind
 		case "user":
 			w.parts[i] = partsOf(r.content.Of(r.raw))
 			for _, p := range w.parts[i] {
-				if p.answers && reply >= 0 {
-					if w.behind[reply] == nil {
-						w.behind[reply] = make(map[string]bool)
-					}
-					w.behind[reply][p.id] = true
+				if p.answers {
+					behind[p.id] = true
 				}
 			}
 		}
@@ -130,19 +131,19 @@ func (w *contentsWriter) lookAhead(list []int) {
 
 // user writes a user's message, without results that are written already.
 func (w *contentsWriter) user(i int) {
-	c := content{record: i, of: -1}
+	c := content{record: i, of: none}
 	var raws [][]byte
 	left := false
 	for _, p := range w.parts[i] {
 		if p.answers {
 			owner, called := w.owner[p.id]
-			if called && owner < 0 {
+			if called && owner == none {
 				left = true
 				continue
 			}
 			if called {
 				c.of = owner
-				w.owner[p.id] = -1
+				w.owner[p.id] = none
 			}
 		}
 		raws = append(raws, p.raw)
@@ -187,7 +188,7 @@ func (w *contentsWriter) reply(i, n int) {
 			w.owner[p.id] = i
 		}
 	}
-	w.add(content{raw: contentOf("model", raws), record: i, of: -1})
+	w.add(content{raw: contentOf("model", raws), record: i, of: none})
 	var results [][]byte
 	for k := range calls {
 		c := &calls[k]
@@ -196,7 +197,7 @@ func (w *contentsWriter) reply(i, n int) {
 		}
 		if result := c.results(); len(result) > 0 {
 			results = append(results, result...)
-			w.owner[c.id] = -1
+			w.owner[c.id] = none
 		}
 	}
 	if len(results) > 0 {
@@ -218,10 +219,7 @@ type call struct {
 func callsOf(r *record) []call {
 	var list []call
 	reader := rawjson.NewReader(r.calls.Of(r.raw))
-	if r.calls.End == 0 {
-		return nil
-	}
-	_ = reader.Array(func(int) error { // read has checked this value; elements that are not objects are no calls
+	_ = reader.Array(func(int) error { // read has checked this value, if there is one; elements that are not objects are no calls
 		if reader.Kind() != rawjson.Object {
 			_, err := reader.Skip()
 			return err
@@ -270,10 +268,7 @@ func (c *call) asPart() []byte {
 // results returns the parts that answer a call. They are from its result, which may also have parts
 // of other calls. If the result is a text, results makes a part of it.
 func (c *call) results() (raws [][]byte) {
-	if len(c.result) == 0 || string(c.result) == "null" || c.id == "" {
-		return nil
-	}
-	if c.result[0] == '"' {
+	if bytes.HasPrefix(c.result, []byte{'"'}) {
 		if len(c.name) == 0 {
 			c.name = []byte(`""`)
 		}
@@ -298,9 +293,6 @@ func (c *call) results() (raws [][]byte) {
 
 // thoughtsOf returns the thoughts of a reply as parts, in the form that the client writes.
 func thoughtsOf(r *record) []part {
-	if r.thoughts.End == 0 {
-		return nil
-	}
 	var parts []part
 	reader := rawjson.NewReader(r.thoughts.Of(r.raw))
 	_ = reader.Array(func(int) error { // checked like toolCalls above

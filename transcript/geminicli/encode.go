@@ -106,7 +106,7 @@ type encoder struct {
 
 // begin writes the first line, with the fields of the session.
 func (e *encoder) begin(s *transcript.Session) {
-	if e.in.header >= 0 && !e.fresh && bytes.HasSuffix(body(e.in.items[e.in.header]), []byte("}")) {
+	if e.in.header >= 0 && !e.fresh {
 		if o, err := readObject(body(e.in.items[e.in.header])); err == nil && !o.listed {
 			e.keep(body(e.in.items[e.in.header]))
 			return
@@ -132,7 +132,7 @@ func (e *encoder) all(out *transcript.Encoded) error {
 	same := make([]bool, len(e.now))      // contents that did not change
 	for i, span := range out.Spans {
 		source[i] = -1
-		if k, err := strconv.Atoi(string(span.Block)); err == nil && k < len(e.now) {
+		if k, err := strconv.Atoi(string(span.Block)); err == nil {
 			source[i] = k
 			same[k] = same[k] || bytes.Equal(out.Data[span.Start:span.End], e.now[k].raw)
 		}
@@ -171,7 +171,7 @@ func (e *encoder) whole(same []bool) map[int]bool {
 			continue
 		}
 		whole[c.record] = false
-		if c.of >= 0 {
+		if c.of != none {
 			whole[c.of] = false
 		}
 	}

@@ -13,9 +13,6 @@ type usage struct{ input, output, cached, thoughts, tool int64 }
 
 // usage returns the token counts in a record, all zero if it has none.
 func (r *record) usage() (u usage) {
-	if r.tokens.End == 0 {
-		return u
-	}
 	reader := rawjson.NewReader(r.tokens.Of(r.raw))
 	err := reader.Object(func(key string) error {
 		span, err := reader.Skip()

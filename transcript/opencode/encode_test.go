@@ -287,3 +287,26 @@ func TestWholeSessions(t *testing.T) {
 		t.Error("nothing was lost, though the system text was")
 	}
 }
+
+// The same window gives the same file, with the same ids, in every version.
+func TestEncodeIsTheSame(t *testing.T) {
+	said := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
+		return transcript.Message{Role: role, Parts: parts}
+	}
+	s := &transcript.Session{ID: "x", Format: "anthropic", Model: "claude-x", Messages: []transcript.Message{
+		said(transcript.RoleUser, transcript.Text("go")), said(transcript.RoleAssistant, transcript.Text("on"), transcript.ToolCall{ID: "c", Name: "f", Input: []byte(`{"a":1}`)}, transcript.ToolCall{ID: "d"}),
+		said(transcript.RoleTool, transcript.ToolResult{CallID: "c", Content: []transcript.Part{transcript.Text("ok"), transcript.Media{Kind: "image", MIME: "image/png", Data: "QQ=="}}}, transcript.ToolResult{CallID: "d", Error: true, Content: []transcript.Part{transcript.Text("no")}}),
+	}}
+	const part, times = `", "sessionID": "S", "messageID": "`, `"time": {"start": 946684800000, "end": 946684800000}`
+	want := strings.NewReplacer("S", "ses_8cf7091febf3cc9a1e94b82e5d", "M1", "msg_000000000001766469724eda6c", "P1", "prt_0000000000027e0a86a1d240e3", "M2", "msg_0000000000030d213b6ced4445",
+		"P2", "prt_0000000000044ace7e992375c2", "F", "prt_0000000000058c6ec8f080f6da", "P3", "prt_0000000000069129e877f03985", "P4", "prt_0000000000071bd409c05ebaa6").Replace(
+		`{"info": {"id": "S", "slug": "carrel-8cf7091f", "projectID": "global", "directory": "/", "title": "go", "version": "0.0.0", "time": {"created": 946684800000, "updated": 946684800000}},` + "\n" +
+			`"messages": [{"info": {"id": "M1", "sessionID": "S", "role": "user", "time": {"created": 946684800000}, "agent": "build", "model": {"providerID": "anthropic", "modelID": "claude-x"}}, "parts": [{"id": "P1` + part + `M1", "type": "text", "text": "go"}]},` + "\n" +
+			`{"info": {"id": "M2", "sessionID": "S", "role": "assistant", "time": {"created": 946684800000, "completed": 946684800000}, "parentID": "M1", "modelID": "claude-x", "providerID": "anthropic", "mode": "build", "agent": "build", "path": {"cwd": "/", "root": "/"}, "cost": 0, "tokens": ` + free + `, "finish": "tool-calls"}, ` +
+			`"parts": [{"id": "P2` + part + `M2", "type": "text", "text": "on"}, {"id": "P3` + part + `M2", "type": "tool", "callID": "c", "tool": "f", "state": {"status": "completed", "input": {"a":1}, "output": "ok", "title": "f", "metadata": {}, ` + times + `, "attachments": [{"id": "F` + part + `M2", "type": "file", "mime": "image/png", "url": "data:image/png;base64,QQ=="}]}}, ` +
+			`{"id": "P4` + part + `M2", "type": "tool", "callID": "d", "tool": "unknown", "state": {"status": "error", "input": {"_raw": ""}, "error": "no", ` + times + `}}]}]}` + "\n")
+	s.Title = "go"
+	if diff := cmp.Diff(want, string(formattest.Encode(t, format{}, transcript.Whole(s)).Data)); diff != "" {
+		t.Errorf("encoding (-want +got):\n%s", diff)
+	}
+}

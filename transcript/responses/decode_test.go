@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -83,6 +84,24 @@ func TestCallsByTheirForm(t *testing.T) {
 		blocks := transcript.Group(s.ID, 0, s.Messages)
 		if n := len(s.Messages[0].Calls()); n != tt.calls || len(blocks) != 1 || (blocks[0].Kind == transcript.KindOrphan) != tt.orphan {
 			t.Errorf("%s: %d calls in blocks %v", tt.name, n, blocks)
+		}
+	}
+}
+
+func TestItemsByTheirForm(t *testing.T) {
+	const shell, computer, summary = `"type":"shell_call_output","call_id":"a"`, `"type":"computer_call_output","call_id":"a"`, `"type":"reasoning","summary":[{"type":"summary_text","text":"S"}]`
+	for item, want := range map[string]string{
+		shell + `,"output":[7,{"stdout":"o","stderr":"","x":"y"},{"stderr":"e","stdout":7}]`: "tool {a [o e] false false}", shell + `,"output":"o"`: "tool {a [o] false false}",
+		computer + `,"output":"o"`: "tool {a [o] false false}", computer + `,"output":null`: "tool {a [{computer_call_output [110 117 108 108]}] false false}",
+		`"type":"apply_patch_call_output","call_id":"a","output":"o","status":"failed"`: "tool {a [o] true false}", `"type":"apply_patch_call_output","call_id":"a","output":"o","status":"completed"`: "tool {a [o] false false}",
+		`"type":"function_call_output","call_id":"a","output":"o","status":"failed"`: "tool {a [o] false false}", summary: "assistant {S  false}", summary + `,"content":[{"type":"reasoning_text","text":"R"}]`: "assistant {R  false}", summary + `,"content":"R","encrypted_content":"e"`: "assistant {S e true}",
+		`"type":"reasoning"`: "assistant {  true}", `"type":"reasoning","summary":7`: "assistant {  true}", `"type":"function_call","call_id":"a"`: "assistant {a  []}", `"type":"computer_call","call_id":"a","action":"x"`: "assistant {a computer [120]}", `"type":"computer_call","call_id":"a","name":"n"`: "assistant {a n []}",
+	} {
+		for _, list := range []string{"[{" + item + "}]", `{"input":[{` + item + "}]}"} {
+			m := decode(t, list).Messages[0]
+			if got := fmt.Sprint(m.Role, " ", m.Parts[0]); got != want || len(m.Parts) != 1 {
+				t.Errorf("%s is %s, want %s", list, got, want)
+			}
 		}
 	}
 }

@@ -141,11 +141,15 @@ func TestEncodeMends(t *testing.T) {
 		{"arguments that are an object", []string{strings.Replace(call, `"1"`, `{"n":1}`, 1), said}, []string{strings.Replace(made, `"1"`, `"{\"n\":1}"`, 1), said}, []string{"0 tool call written anew"}},
 		{"an output apart from its call", []string{call, next, said}, []string{call, said, next}, []string{"1 result moved behind its call"}},
 		{"an output of another kind", []string{call, strings.Replace(said, "function", "custom_tool", 1)}, []string{call, `{"type": "function_call_output", "call_id": "a", "output": "x"}`}, []string{"1 output written in the form of its call"}},
+		{"an image of another kind", []string{strings.Replace(strings.Replace(call, "function", "custom_tool", 1), "arguments", "input", 1), strings.Replace(said, `"x"`, `[{"type":"input_image","image_url":"u"}]`, 1)}, []string{
+			strings.Replace(strings.Replace(call, "function", "custom_tool", 1), "arguments", "input", 1), `{"type": "custom_tool_call_output", "call_id": "a", "output": [{"type":"input_image","image_url":"u"}]}`,
+		}, []string{"1 output written in the form of its call"}},
 		{"a missing output", []string{call, `{"type":"function_call_output","call_id":"a"}`}, []string{call, `{"type":"function_call_output","call_id":"a", "output": ""}`}, []string{"1 missing output written as an empty text"}},
 		{"a computer that nobody looked at", []string{computer, next}, []string{
 			`{"type": "function_call", "call_id": "a", "name": "computer", "arguments": "{\"n\":1}"}`,
 			`{"type": "function_call_output", "call_id": "a", "output": "` + transcript.Interrupted + `"}`, next,
 		}, []string{"1 made up a result for an unanswered call", "0 tool call written anew"}},
+		{"a computer that was looked at", []string{computer, `{"type":"computer_call_output","call_id":"a","output":{}}`, next}, []string{computer, `{"type":"computer_call_output","call_id":"a","output":{}}`, next}, nil},
 		{"a computer that waits", []string{next, computer}, []string{next, computer}, nil},
 		{"a call that waits", []string{next, call}, []string{next, call}, nil},
 	} {
@@ -222,7 +226,7 @@ func TestEncodeOther(t *testing.T) {
 func TestCallsWithoutArguments(t *testing.T) {
 	call := transcript.ToolCall{ID: "c", Name: "f"}
 	s := &transcript.Session{Format: "gemini", Messages: []transcript.Message{
-		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("go")}}, {Role: transcript.RoleAssistant, Parts: []transcript.Part{call}},
+		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("go")}}, {Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Thinking{Text: "hm"}, call}},
 	}}
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	if got := gjson.GetBytes(enc.Data, "input.1.arguments"); got.Str != "{}" {

@@ -40,6 +40,13 @@ func TestValidate(t *testing.T) {
 		{"an id of somebody else's", []string{ask, with(call, "fc_1", "call_1")}, []string{"R4 1 Invalid 'input[1].id': 'call_1'. Expected an ID that begins with 'fc'"}},
 		{"an id twice", []string{call, answer, with(call, `"a"`, `"b"`)}, []string{"R5 2 Duplicate item found with id fc_1"}},
 		{"a call without a name", []string{with(call, `"run"`, `""`)}, []string{"R6 0 the function call needs a call_id of at most 64 bytes, a name, and its input as a text"}},
+		{"reasoning that led to a compaction", []string{think, `{"type":"compaction"}`, ask}, nil},
+		{"reasoning at the end", []string{ask, think}, []string{"R3 1 Item 'rs_1' of type 'reasoning' was provided without its required following item"}},
+		{"an output that is no text", []string{ask, `{"type":"computer_call_output","call_id":"z","output":{}}`}, nil},
+		{"no output of another tool", []string{custom, `{"type":"custom_tool_call_output","call_id":"b"}`}, []string{"R0 1 the output is missing"}},
+		{"an input that is no text", []string{with(custom, `"ls"`, `{}`)}, []string{"R6 0 the custom tool call needs a call_id of at most 64 bytes, a name, and its input as a text"}},
+		{"a long call_id", []string{with(custom, `"b"`, `"`+strings.Repeat("x", 65)+`"`)}, []string{"R6 0 the custom tool call needs a call_id of at most 64 bytes, a name, and its input as a text"}},
+		{"a shell without a name", []string{`{"type":"local_shell_call","call_id":"c","action":{}}`, `{"type":"local_shell_call_output","call_id":"c","output":"x"}`, ask}, nil},
 		{"a call_id twice", []string{call, answer, with(call, "fc_1", "fc_2"), ask}, []string{"R7 2 the call_id a is that of another call"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -58,6 +65,17 @@ func TestValidate(t *testing.T) {
 				t.Errorf("violations (-want +got):\n%s\n%v", diff, found)
 			}
 		})
+	}
+}
+
+// A part of the history at the server may have the calls and outputs that are not here.
+func TestValidateWithAHistoryElsewhere(t *testing.T) {
+	const call, answer = `{"type":"function_call","call_id":"a","name":"run","arguments":"{}"}`, `{"type":"function_call_output","call_id":"a","output":"ok"}`
+	for list, want := range map[string]string{"": "", answer: "", call + `,{"role":"user","content":"go"}`: "", call + "," + answer + "," + answer: "R2"} {
+		found, err := format{}.Validate([]byte(`{"previous_response_id":"r","input":[` + list + "]}"))
+		if err != nil || len(found) != len(want)/2 || want != "" && found[0].Rule != want {
+			t.Errorf("%s: %v, %v, want %s", list, found, err, want)
+		}
 	}
 }
 
