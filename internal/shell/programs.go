@@ -477,7 +477,7 @@ func (w *walker) perl(c *Command) {
 // the shell knows the patch.
 func (w *walker) patch(c *Command) {
 	text, known := c.Input, c.Fed
-	if c.Name != "patch" && !known && len(c.Args) > 0 {
+	if c.Name != "patch" && !known {
 		text, known = strings.Join(c.Args, " "), all(c.known)
 	}
 	if known && w.patches(c, text) {

@@ -509,6 +509,9 @@ func TestPatchHeads(t *testing.T) {
 		"a head without the other":       {"+++ x.go\n@@\n+b\n", nil},
 		"what stands before the hunk":    {"--- x\n+++ x\nindex 1\n-no\n@@\n+b\n", []Patch{{Path: "x", Act: Edit, New: "b\n"}}},
 		"an envelope with several files": {"say *** Begin Patch\n*** Update File: a b.go\n@@\n-x\n+y\n*** Add File: c.go\n+z\n*** Move to: d.go\n*** Update File:  \n*** End Patch\n", []Patch{{Path: "a b.go", Act: Edit, Old: "x\n", New: "y\n"}, {Path: "d.go", From: "c.go", Act: Rename, New: "z\n"}}},
+		"a head at the end":              {"--- x\n+++ x", []Patch{{Path: "x", Act: Edit}}},
+		"a head behind a whole hunk":     {"--- x\n+++ x\n@@ -1 +1 @@\n-a\n+b\n--- y\n+++ y\n", []Patch{{Path: "x", Act: Edit, Old: "a\n", New: "b\n"}, {Path: "y", Act: Edit}}},
+		"a move to nothing":              {"*** Begin Patch\n*** Update File: a\n*** Move to: \n*** End Patch\n", []Patch{{Path: "a", Act: Edit}}},
 		"a move of nothing":              {"*** Begin Patch\n*** Move to: d.go\n*** End Patch\n", nil},
 	} {
 		if diff := cmp.Diff(tt.want, Patches(tt.text)); diff != "" {
@@ -765,6 +768,7 @@ func TestCounts(t *testing.T) {
 		"a || exit 1 2":                           "a exit",
 		"a || ! false":                            "a false",
 		"a || { b && exit 1; }":                   "+a b exit",
+		"a || { b || exit 1; }":                   "a b exit",
 		"if a; then b; fi":                        "a b",
 		"for i in 1 2; do a; done":                "a a",
 		"while a; do b; done":                     "a b",
@@ -850,7 +854,7 @@ func TestOwn(t *testing.T) {
 func TestAlwaysAndAgain(t *testing.T) {
 	for line, want := range map[string]string{
 		"a; b": "a! b!", "a && b": "a! b", "a || b": "a! b", "if a; then b; fi": "a b", "set -e; a": "set a", "(a; b) | c": "a! b! c!", "a $(b)": "b a!", "exit 0; a": "exit a", "bash -c 'a; b'": "a! b!",
-		"for x in 1 2; do a; done": "a a", "for x in *; do a; done; b": "a* b!", "while a; do b; done": "a* b*", "for x in *; do for y in 1; do a; done; b; done": "a* b*",
+		"for x in 1 2; do a; done": "a a", "for x in *; do a; done; b": "a* b!", "while a; do b; done": "a* b*", "for x; do a; done": "a*", "for x in; do a; done": "a*", "for x in *; do for y in 1; do a; done; b; done": "a* b*",
 	} {
 		l, err := Parse(line)
 		if err != nil {
@@ -869,6 +873,41 @@ func TestAlwaysAndAgain(t *testing.T) {
 		}
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("%q runs %s, want %s", line, got, want)
+		}
+	}
+}
+
+// What of a line that failed holds all the same.
+func TestBegun(t *testing.T) {
+	for line, want := range map[string]string{
+		"mkdir a; echo b; make; rm c; ls": "mkdir echo rm", "make; rm c": "", "mkdir a; make && rm c; ls": "mkdir", "mkdir a; make; ls": "mkdir", "mkdir a; ls; cat b; rm c; d": "mkdir rm",
+		"printf a; make; rm b": "printf", "cd a; > b; sed -i s/a/b/ c; make": "cd  sed", "go build -o a; ls": "", "ls a; make": "", "echo a; mkdir b": "",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range l.Begun().Commands {
+			got = append(got, c.Name)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("of %q hold %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The words that are neither options nor their values.
+func TestOperands(t *testing.T) {
+	for line, want := range map[string]string{
+		"yq": "", "yq e": "", "yq e .a b": ".a b", "head -n 5 a": "a", "head -n5 -20 a": "a", "head -n": "", "sort --key=1 --output a b": "b", "jq --arg a b .c d": ".c d", "jq --arg a": "", "sed -i -- -a": "-a", "ls - -a": "-", "perl -i.b -F, x": "x", "go test -run X -v ./a": "test ./a",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(l.Commands[0].Operands(), " "); got != want {
+			t.Errorf("the operands of %q are %q, want %q", line, got, want)
 		}
 	}
 }
