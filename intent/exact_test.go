@@ -75,6 +75,10 @@ func TestWhatWordsSay(t *testing.T) {
 	told(t, "a reply", func(s string) bool { return read(s).replies() }, []string{"yes", "oh no", "well hmm sure", "neither"}, []string{"", "oh", "the yes", "maybe"})
 	told(t, "thanks", func(s string) bool { return read(s).thanks(0) > 0 }, []string{"thank you for it", "thanks for it", "thx for all"}, []string{"thank you", "thanks", "thanks to", "thank for", "thank them for", "for thanks"})
 	told(t, "how work goes on", func(s string) bool { return read(s).goesOn(0) > 0 }, []string{"continue with the tests", "keep working on it", "proceed to it", "carry on with that"}, []string{"continue with a test", "continue with another", "keep going", "keep it"})
+	told(t, "asked to be chosen", func(s string) bool { c := read(s); _, _, v := c.wantedNoun(0, len(c.tokens)); return v == Decide }, []string{"best lamp", "the cheapest train"}, []string{"", "best", "the best", "lamp", "best of lamps"})
+	told(t, "to ask for nothing", func(s string) bool { return read(s).pass() != "" }, []string{"", "?", "yes", "yes 12", "thanks, 5", strings.Repeat("yes ", 24)}, []string{"yes 123", `yes "q"`, strings.Repeat("yes ", 25), "is it", "lamp", "yes lamp"})
+	told(t, "a statement that asks for nothing", func(s string) bool { return read(s).statementPass() != "" },
+		[]string{"hello " + x(11), "i am x", "yes " + x(23), "x i " + x(18), "x x i x", "please it x", "it " + x(19)}, []string{"hello " + x(12), "i x lamp.go", "i x?", "yes " + x(24), "x i " + x(19), "x x x i", "x i", "the i x", "it " + x(20)})
 	told(t, "of a machine", func(s string) bool { return read(s).machine() }, []string{"[tool] x", "<system x", "exit code 3", "[ci] x", "{}", "[1]", "<a b=c>x</a>", "<a>x</a>", "[build] exit code 1", "$ make", "Traceback (most recent"}, []string{"", "{x", "[x", "<a>x</b>", "<a>x</a> y", "<>", "[a b] exit code 1", "x exit code 3", "make"})
 	told(t, "talk", func(s string) bool { _, n := read(s).talk(0); return n > 0 }, []string{"gotcha", "noted", "thanks for it", "hello", "yes", "you are kind", "good luck with it"}, []string{"mend", "the lamp", "12", "lamp"})
 	told(t, "a choice", ofClause((*compiler).choice), []string{"tea or coffee?", "tea vs coffee", "tea or coffee", "x x x x or x", "the lamp versus the bulb", "do we or not?", "i x x or x"}, []string{"", "or tea?", "tea or?", "tea", "vs tea", "tea and coffee", "i " + x(9) + "or x x x"})
@@ -125,6 +129,7 @@ func TestTypingErrors(t *testing.T) {
 		{"plann", "plan", true},
 		{"summaxyze", "summarize", true},
 		{"drfat", "draft", true},
+		{"foxx", "fix", false}, {"plxnn", "plan", false}, {"wrixt", "write", false}, {"rwite", "write", true},
 	} {
 		if got := oneTypoApart(tt.a, tt.b); got != tt.want {
 			t.Errorf("%s is one typing error away from %s: %v, want %v", tt.a, tt.b, got, tt.want)
@@ -358,6 +363,10 @@ func TestVerbsOfRequests(t *testing.T) {
 		"What bugs do you see?":             "analyze bugs",
 		"What would this look like?":        "transform this",
 		"What would a lamp look like?":      "create a",
+		"Plan a trip for my boss":           "plan a",
+		"How do I track down lamps?":        "fix lamps",
+
+		"Give the very old red lamp a shine": "transform the", "Give the very very old red lamp a shine": "create the",
 
 		"Write letters in red": "create letters", "Draft this in red": "create this", "Write it": "create it", "Write this, as a poem": "create this", "Put lamps in a box": "transform lamps", "Put an old cup in a box": "create an",
 		"Set the lamp on the desk": "create the", "Go over the report with us": "explain the", "Go over the report near me": "analyze the", "Locate the error and repair it": "fix the", "Check that the door is open": "analyze the",
