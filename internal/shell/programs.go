@@ -282,7 +282,7 @@ func (w *walker) more(c *Command) {
 		}
 	case c.Name == "mv" || c.Name == "cp" || c.Name == "tee":
 		c.Effects = append(c.Effects, Effect{Act: Write})
-	case ok && p.act != "":
+	case p.act != "":
 		act := p.act
 		if s := c.sorted(); s.given(p.changes) {
 			act = Edit
