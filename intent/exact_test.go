@@ -81,10 +81,11 @@ func TestWhatWordsSay(t *testing.T) {
 	told(t, "asked to be chosen", wants(Decide), []string{"best lamp", "the cheapest train"}, []string{"", "best", "the best", "lamp", "best of lamps"})
 	told(t, "something to make", wants(Create), []string{"letter", x(6) + "letter", "another new letter", "a lamp for x", "something about it", "an x letter, x"}, []string{x(7) + "letter", "a lamp for", "lamp for x", "a lamp x", "we letter", "letter lamp"})
 	told(t, "something to mend", wants(Fix), []string{"typo", "valueerror", "a nullexception"}, []string{"typeerror", "errors", "valueerror x"})
-	told(t, "to ask for nothing", func(s string) bool { return read(s).pass() != "" }, []string{"", "?", "yes", "yes 12", "thanks, 5", strings.Repeat("yes ", 24)}, []string{"yes 123", `yes "q"`, strings.Repeat("yes ", 25), "is it", "lamp", "yes lamp"})
+	told(t, "one clause", func(s string) bool { c := read(s); c.split(); return len(c.clauses) == 1 }, []string{"x", "please fix it", "fix it and the lamp", "fix it, the lamp", "x:", "fix it:\n# x. x", "fix it:\nx. x"}, []string{"", "fix it, mend the lamp", "fix it and mend it", "fix it please mend it", "x. x", "fix it:\n- x. x", "x:\nx. x", "fix it\nx. x"})
+	told(t, "to ask for nothing", func(s string) bool { return read(s).pass() != "" }, []string{"", "?", "yes", "yes 12", "thanks, 5", "hello, yes", strings.Repeat("yes ", 24)}, []string{"yes 123", `yes "q"`, strings.Repeat("yes ", 25), "is it", "lamp", "yes lamp", "i love lamp.go", "you fix lamp.go"})
 	told(t, "a statement that asks for nothing", func(s string) bool { return read(s).statementPass() != "" },
 		[]string{"hello " + x(11), "i am x", "yes " + x(23), "x i " + x(18), "x x i x", "please it x", "it " + x(19)}, []string{"hello " + x(12), "i x lamp.go", "i x?", "yes " + x(24), "x i " + x(19), "x x x i", "x i", "the i x", "it " + x(20)})
-	told(t, "of a machine", func(s string) bool { return read(s).machine() }, []string{"[tool] x", "<system x", "exit code 3", "[ci] x", "{}", "[1]", "<a b=c>x</a>", "<a>x</a>", "[build] exit code 1", "$ make", "Traceback (most recent"}, []string{"", "{x", "[x", "<a>x</b>", "<a>x</a> y", "<>", "[a b] exit code 1", "x exit code 3", "make"})
+	told(t, "of a machine", func(s string) bool { return read(s).machine() }, []string{"[tool] x", "<system x", "exit code 3", "[ci] x", "{}", "[1]", "<a b=c>x</a>", "<a>x</a>", "[build] exit code 1", "$ make", "Traceback (most recent"}, []string{"", "{x", "[x", "<a>x</b>", "<a>x</a> y", "<>", "[a b] exit code 1", "x exit code 3", "x] exit code 3", "make"})
 	told(t, "talk", func(s string) bool { _, n := read(s).talk(0); return n > 0 }, []string{"gotcha", "noted", "thanks for it", "hello", "yes", "you are kind", "good luck with it"}, []string{"mend", "the lamp", "12", "lamp"})
 	told(t, "a choice", ofClause((*compiler).choice), []string{"tea or coffee?", "tea vs coffee", "tea or coffee", "x x x x or x", "the lamp versus the bulb", "do we or not?", "i x x or x", x(4) + "or " + x(8), x(5) + "or " + x(5)}, []string{"", "or tea?", "tea or?", "tea", "vs tea", "tea and coffee", x(5) + "or " + x(6), "i " + x(9) + "or x x x"})
 	told(t, "a requirement", ofClause(func(c *compiler, cl clause) bool { _, ok := c.requirement(cl); return ok }), []string{"the form should also x", "our form must x", "x x x x x should x", "my form needs x"}, []string{"", "should x", "we should x", "the form should", "x x x x x x should x", "the form can x", "this should x"})
@@ -371,6 +372,7 @@ func TestVerbsOfRequests(t *testing.T) {
 		"Plan a trip for my boss":           "plan a",
 		"How do I track down lamps?":        "fix lamps",
 
+		"Would you mind running it?": "analyze it", "Would you mind making it?": "create it",
 		"Give the very old red lamp a shine": "transform the", "Give the very very old red lamp a shine": "create the",
 
 		"Write letters in red": "create letters", "Draft this in red": "create this", "Write it": "create it", "Write this, as a poem": "create this", "Put lamps in a box": "transform lamps", "Put an old cup in a box": "create an",

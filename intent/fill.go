@@ -560,7 +560,7 @@ func (f *filling) marker(table phrases[[]marker], i, end int, head bool, object 
 func (f *filling) inside(m marker, slot Slot, i, end int) bool {
 	switch {
 	case m.slot == slot && !m.only:
-		return slot != slotConstraints || i > 0 && f.tokens[i-1].kind != comma && !f.is(i-1, "and")
+		return slot != slotConstraints || f.tokens[i-1].kind != comma && !f.is(i-1, "and")
 	case f.act.verb == Fix && slot == slotTarget && m.when == place:
 		return !f.ahead(i+1, min(end, i+4), 3, systems.Get())
 	case m.slot == slotTargetForm:
