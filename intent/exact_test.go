@@ -82,6 +82,7 @@ func TestWhatWordsSay(t *testing.T) {
 	told(t, "something to make", wants(Create), []string{"letter", x(6) + "letter", "another new letter", "a lamp for x", "something about it", "an x letter, x"}, []string{x(7) + "letter", "a lamp for", "lamp for x", "a lamp x", "we letter", "letter lamp"})
 	told(t, "something to mend", wants(Fix), []string{"typo", "valueerror", "a nullexception"}, []string{"typeerror", "errors", "valueerror x"})
 	told(t, "one clause", func(s string) bool { c := read(s); c.split(); return len(c.clauses) == 1 }, []string{"x", "please fix it", "fix it and the lamp", "fix it, the lamp", "x:", "fix it:\n# x. x", "fix it:\nx. x"}, []string{"", "fix it, mend the lamp", "fix it and mend it", "fix it please mend it", "x. x", "fix it:\n- x. x", "x:\nx. x", "fix it\nx. x"})
+	told(t, "asked for by its noun", whole(func(c *compiler, i, end int) bool { _, ok := c.asked(i, end); return ok }), []string{"a letter", "a letter, x", "a letter (x", "letter for x", "the summary"}, []string{"", "lamp", "the letter", "the typo", `a letter "x"`})
 	told(t, "to ask for nothing", func(s string) bool { return read(s).pass() != "" }, []string{"", "?", "yes", "yes 12", "thanks, 5", "hello, yes", strings.Repeat("yes ", 24)}, []string{"yes 123", `yes "q"`, strings.Repeat("yes ", 25), "is it", "lamp", "yes lamp", "i love lamp.go", "you fix lamp.go"})
 	told(t, "a statement that asks for nothing", func(s string) bool { return read(s).statementPass() != "" },
 		[]string{"hello " + x(11), "i am x", "yes " + x(23), "x i " + x(18), "x x i x", "please it x", "it " + x(19)}, []string{"hello " + x(12), "i x lamp.go", "i x?", "yes " + x(24), "x i " + x(19), "x x x i", "x i", "the i x", "it " + x(20)})
@@ -152,10 +153,10 @@ func TestTypingErrors(t *testing.T) {
 func TestTokens(t *testing.T) {
 	names := map[kind]string{word: "w", literal: "l", comma: ",", stop: ".", ask: "?", semi: ";", colon: ":", line: "/", gap: "…", mark: "m"}
 	for prompt, want := range map[string]string{
-		"Mend it.": "w|Mend w|it .|.", "a, b": "w|a ,|, w|b", "why? so!": "w|why ?|? w|so .|!", "a; b": "w|a ;|; w|b", "a: b": "w|a :|: w|b", "a - b": "w|a ;|- w|b", "a -- b": "w|a ;|-- w|b", "a -b": "w|a w|-b", "a- b": "w|a- w|b", "ab- b": "w|ab m|- w|b", "a-b": "w|a-b", "a — b": "w|a ;|— w|b",
+		"Mend it.": "w|Mend w|it .|.", "a, b": "w|a ,|, w|b", "why? so!": "w|why ?|? w|so .|!", "a; b": "w|a ;|; w|b", "a: b": "w|a :|: w|b", "a - b": "w|a ;|- w|b", " - b": ";|- w|b", "- b": "m|- w|b", "a -- b": "w|a ;|-- w|b", "a -b": "w|a w|-b", "a- b": "w|a- w|b", "ab- b": "w|ab m|- w|b", "a-b": "w|a-b", "a — b": "w|a ;|— w|b",
 		"`x y`": "l|`x y`", `"x y"`: `l|"x y"`, "“x y”": "l|“x y”", "`x": "m|` w|x", `""`: `m|" m|"`, "```\nx\n```": "l|```\nx\n```", "```x": "l|```x", "'x y'": "l|'x y'", "it's 'x'": "w|it's l|'x'", "('x')": "m|( l|'x' m|)", "''": "m|' m|'", "'x y": "m|' w|x w|y", "a'x'": "w|a'x m|'", "'x'y": "m|' w|x'y", "'x 'y'": "l|'x 'y'",
 		"a\nb": "w|a /|\n w|b", "a \n \n b": "w|a /|\n \n  w|b", "mr. x": "w|mr w|x", "mr . x": "w|mr .|. w|x", "lamp. x": "w|lamp .|. w|x", "./a.go": "w|./a.go", "see ../../a-b.go.": "w|see w|../../a-b.go .|.", "../": ".|. .|. m|/", "./ a": ".|. m|/ w|a", "...a": ".|. .|. .|. w|a", "so. ../a": "w|so .|. w|../a", "see .env": "w|see w|.env", "$5": "w|$5", "a$5": "w|a m|$ w|5", "-x": "w|-x", "--dry-run": "w|--dry-run", "@ada": "w|@ada", "a@b.co": "w|a@b.co", "c++": "w|c++", "5%": "w|5%",
-		"http://a.io": "w|http://a.io", "a://b": "w|a :|: m|/ m|/ w|b", "ab://c": "w|ab://c", "(a)": "m|( w|a m|)", "a=b&c": "w|a=b&c", "a’s": "w|a’s", "a\xffb": "w|a w|b", "": "", " \t": "",
+		"http://a.io": "w|http://a.io", "a://b": "w|a :|: m|/ m|/ w|b", "ab://c": "w|ab://c", "ab://(c": "w|ab:// m|( w|c", "(a)": "m|( w|a m|)", "a=b&c": "w|a=b&c", "a’s": "w|a’s", "a\xffb": "w|a w|b", "": "", " \t": "",
 	} {
 		c := &compiler{text: prompt}
 		var got []string
@@ -372,6 +373,7 @@ func TestVerbsOfRequests(t *testing.T) {
 		"Plan a trip for my boss":           "plan a",
 		"How do I track down lamps?":        "fix lamps",
 
+		"Help me write letters": "create letters", "I want to write letters": "create letters", "Help me design letters": "plan design", "I want to design letters": "plan design", "I want help writing letters": "create letters",
 		"Would you mind running it?": "analyze it", "Would you mind making it?": "create it",
 		"Give the very old red lamp a shine": "transform the", "Give the very very old red lamp a shine": "create the",
 

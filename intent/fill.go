@@ -87,7 +87,7 @@ func (f *filling) whole(p part) {
 		at := f.attached(p.end)
 		f.put(object, at, f.block(at))
 	case f.act.slot != object || f.act.verb == Decide:
-	case i < p.end && len(f.slots) == 0:
+	case len(f.slots) == 0:
 		f.put(object, i, p.end)
 	}
 }

@@ -189,6 +189,8 @@ func TestRequests(t *testing.T) {
 		"tea vs coffee":                              `decide options="tea vs coffee"`,
 
 		// More of each kind, in the order of what they say.
+		"Explain it. The lamp glows red.": `explain target="The lamp glows red"`, "Explain it. The lamp glows.": `explain gap=target`, "Rewrite it. Owls eat red mice.": `transform source="Owls eat red mice" target-form="Rewrite"`, "Plan it. If owls eat mice.": `plan gap=goal`,
+		"Translate from French into German": `transform source="French" target-form="German"`, "Convert from CSV to JSON": `transform source="CSV" target-form="JSON"`,
 		"Is there a big leak?": `analyze target="a big leak"`, "The tap drips. How do I clean a lamp now?": `plan goal="clean a lamp now"`, "Extract the names from the letter across the app": `transform source="the letter" target-form="the names"`, "The tap drips. Make it right.": `fix target="The tap drips"`,
 		"Explain the following code:\n```\nx\n```": "explain target=\"```\\nx\\n```\"", "Sort these:\nb\na": "transform source=\"b\\na\" target-form=\"Sort\"", "This text needs to be checked for typos": `analyze target="This text" criteria="typos"`, "This text can be checked": `analyze target="This text"`,
 		"Is there a leak in my code?": `analyze target="a leak in my code"`, "any bugs in main.go?": `analyze target="any bugs in main.go"`, "Tell me if my code has leaks": `analyze target="my code" criteria="has leaks"`, "Review my code. Tell me how it reads.": `analyze target="my code" criteria="how it reads"`,
