@@ -254,7 +254,7 @@ func oneTypoApart(a, b string) bool {
 	case len(b) < 5:
 		return len(a) == len(b)+1 && a[len(a)-1] == a[len(a)-2] && a[:len(b)] == b
 	case len(ra) == len(rb):
-		return len(ra) > 0 && (ra[1:] == rb[1:] || len(ra) > 1 && ra[0] == rb[1] && ra[1] == rb[0] && ra[2:] == rb[2:])
+		return ra[1:] == rb[1:] || ra[0] == rb[1] && ra[1] == rb[0] && ra[2:] == rb[2:] // ra has a letter at least, and two if the first arm is false
 	case len(ra) == len(rb)+1:
 		return ra[1:] == rb
 	default:

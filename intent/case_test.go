@@ -242,6 +242,27 @@ func TestScoreOfEachField(t *testing.T) {
 	}
 }
 
+// The overlap of two values is twice the words in common, divided by the words of both.
+func TestOverlap(t *testing.T) {
+	for pair, want := range map[[2]string]float64{{"a b", "b A"}: 1, {"a", "b"}: 0, {"a a", "a"}: 2.0 / 3, {"a b", "a c d"}: 0.4, {"?", "!"}: 1, {"", "a"}: 0} {
+		if got := common(pair[0], pair[1]); got != want {
+			t.Errorf("%q and %q overlap by %v, want %v", pair[0], pair[1], got, want)
+		}
+	}
+	if got := [2]float64{new(Report).OverlapShare(), (&Report{Values: 4, Overlap: 3}).OverlapShare()}; got != [2]float64{1, 0.75} {
+		t.Errorf("the average overlaps are %v", got)
+	}
+	if got, want := (&Report{Cases: 4, Verbs: 3, Slots: Hits{1, 2, 4}, Values: 2, Exact: 1, Overlap: 1.5}).String(), `verb 75.0 (3 of 4)
+slots precision 50.0 recall 25.0 (1 of 2 found, 4 wanted)
+values exact 50.0 overlap 75.0 (2)
+gaps precision 100.0 recall 100.0 (0 of 0 found, 0 wanted)
+flags precision 100.0 recall 100.0 (0 of 0 found, 0 wanted)
+secondary precision 100.0 recall 100.0 (0 of 0 found, 0 wanted)
+`; got != want {
+		t.Errorf("the report is\n%s, want\n%s", got, want)
+	}
+}
+
 func TestParseCases(t *testing.T) {
 	got, err := ParseCases([]byte(`{"cases": [
 		{"id": 7, "prompt": "hi", "expected_verb": null},

@@ -242,7 +242,7 @@ func (c *compiler) split() {
 // is a heading, or a request that ends in a colon stands before the break and the next line is
 // no list item.
 func (c *compiler) pasted(i int) bool {
-	if c.tokens[i].kind != line || i+1 >= len(c.tokens) || len(c.clauses) == 0 {
+	if c.tokens[i].kind != line || len(c.clauses) == 0 { // no line break is the last token
 		return false
 	}
 	next := c.text[c.tokens[i+1].start:]
@@ -251,7 +251,7 @@ func (c *compiler) pasted(i int) bool {
 	}
 	last := c.clauses[len(c.clauses)-1]
 	listed := strings.HasPrefix(next, "- ") || strings.HasPrefix(next, "* ") || strings.HasPrefix(next, "1")
-	return i > 0 && c.tokens[i-1].kind == colon && last.act != nil && !listed
+	return c.tokens[i-1].kind == colon && last.act != nil && !listed
 }
 
 // sentence divides the tokens between two breaks into clauses, one for each request.

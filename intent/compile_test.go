@@ -219,6 +219,14 @@ func TestAmber(t *testing.T) {
 		{"one side alone", "Explain DNS briefly", ""},
 		{"not too detailed", "Explain DNS briefly, not too detailed", ""},
 		{"nothing formal", "Write a casual note, nothing formal", ""},
+		{"a denial at 12 bytes", "Explain DNS briefly, not even so detailed", ""},
+		{"a denial at 13 bytes", "Explain DNS briefly, not all that detailed", "BREVITY_DEPTH_TENSION briefly detailed"},
+		{"a thing that is fast", "Write a fast parser, be careful", ""},
+		{"things that are fast", "Write fast parsers, be careful", "EFFORT_TENSION fast careful"},
+		{"a piece of work", "Take a brief look and be thorough", "BREVITY_DEPTH_TENSION brief thorough"},
+		{"a text", "Write a brief report, be thorough", "BREVITY_DEPTH_TENSION brief thorough"},
+		{"a noun that asks for something", "Make a brief plan, be thorough", "BREVITY_DEPTH_TENSION brief thorough"},
+		{"persons", "Explain DNS to a senior engineer and a beginner", "AUDIENCE_TENSION senior beginner"},
 		{"a denial of something else", "Write a casual note, not long, formal", "TONE_TENSION casual formal"},
 		{"a denial before but", "Not brief but detailed, and short", "BREVITY_DEPTH_TENSION detailed short"},
 		{"part of a word", "Explain the plainness of deepfakes", ""},
@@ -274,7 +282,8 @@ func TestConfidence(t *testing.T) {
 		{"Fix it", confidenceMedium},                          // a gap
 		{"Explain DNS briefly, thoroughly", confidenceMedium}, // words that clash
 		{"The build crashes", confidenceMedium},               // no verb
-		{"Purple elephants", confidenceLow},                   // nothing at all
+		{"Please frobnicate the widget", confidenceMedium}, {"wrte a poem", confidenceMedium}, {"It crashes", confidenceLow},
+		{"Purple elephants", confidenceLow}, // nothing at all
 	} {
 		if got := Compile(tt.prompt, nil).Confidence; got != tt.want {
 			t.Errorf("%q: %s, want %s", tt.prompt, got, tt.want)
@@ -340,6 +349,9 @@ func TestLimitWithoutBlanks(t *testing.T) {
 func TestFurtherRequestsAreBounded(t *testing.T) {
 	in := Compile("Fix the parser."+strings.Repeat(" Write a poem.", 20), nil)
 	if len(in.Secondary) != maxSecondary || in.Assumed[len(in.Assumed)-1] != "12 further requests were left out" {
+		t.Errorf("%d further requests, assumed %q", len(in.Secondary), in.Assumed)
+	}
+	if in := Compile("Fix the parser."+strings.Repeat(" Write a poem.", maxSecondary), nil); len(in.Secondary) != maxSecondary || in.Assumed != nil {
 		t.Errorf("%d further requests, assumed %q", len(in.Secondary), in.Assumed)
 	}
 }

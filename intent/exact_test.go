@@ -75,15 +75,26 @@ func TestWhatWordsSay(t *testing.T) {
 	told(t, "a reply", func(s string) bool { return read(s).replies() }, []string{"yes", "oh no", "well hmm sure", "neither"}, []string{"", "oh", "the yes", "maybe"})
 	told(t, "thanks", func(s string) bool { return read(s).thanks(0) > 0 }, []string{"thank you for it", "thanks for it", "thx for all"}, []string{"thank you", "thanks", "thanks to", "thank for", "thank them for", "for thanks"})
 	told(t, "how work goes on", func(s string) bool { return read(s).goesOn(0) > 0 }, []string{"continue with the tests", "keep working on it", "proceed to it", "carry on with that"}, []string{"continue with a test", "continue with another", "keep going", "keep it"})
-	told(t, "of a machine", func(s string) bool { return read(s).machine() }, []string{"[tool] x", "<system x", "exit code 3", "[ci] x", "{}", "[1]", "<a b=c>x</a>", "<a>x</a>", "[build] exit code 1", "$ make", "Traceback (most recent"}, []string{"", "{x", "[x", "<a>x</b>", "<a>x</a> y", "<>", "[a b] exit code 1", "x exit code 3", "make"})
+	wants := func(want Verb) func(string) bool {
+		return func(s string) bool { c := read(s); _, _, v := c.wantedNoun(0, len(c.tokens)); return v == want }
+	}
+	told(t, "asked to be chosen", wants(Decide), []string{"best lamp", "the cheapest train"}, []string{"", "best", "the best", "lamp", "best of lamps"})
+	told(t, "something to make", wants(Create), []string{"letter", x(6) + "letter", "another new letter", "a lamp for x", "something about it", "an x letter, x"}, []string{x(7) + "letter", "a lamp for", "lamp for x", "a lamp x", "we letter", "letter lamp"})
+	told(t, "something to mend", wants(Fix), []string{"typo", "valueerror", "a nullexception"}, []string{"typeerror", "errors", "valueerror x"})
+	told(t, "one clause", func(s string) bool { c := read(s); c.split(); return len(c.clauses) == 1 }, []string{"x", "please fix it", "fix it and the lamp", "fix it, the lamp", "x:", "fix it:\n# x. x", "fix it:\nx. x"}, []string{"", "fix it, mend the lamp", "fix it and mend it", "fix it please mend it", "x. x", "fix it:\n- x. x", "x:\nx. x", "fix it\nx. x"})
+	told(t, "asked for by its noun", whole(func(c *compiler, i, end int) bool { _, ok := c.asked(i, end); return ok }), []string{"a letter", "a letter, x", "a letter (x", "letter for x", "the summary"}, []string{"", "lamp", "the letter", "the typo", `a letter "x"`})
+	told(t, "to ask for nothing", func(s string) bool { return read(s).pass() != "" }, []string{"", "?", "yes", "yes 12", "thanks, 5", "hello, yes", strings.Repeat("yes ", 24)}, []string{"yes 123", `yes "q"`, strings.Repeat("yes ", 25), "is it", "lamp", "yes lamp", "i love lamp.go", "you fix lamp.go"})
+	told(t, "a statement that asks for nothing", func(s string) bool { return read(s).statementPass() != "" },
+		[]string{"hello " + x(11), "i am x", "yes " + x(23), "x i " + x(18), "x x i x", "please it x", "it " + x(19)}, []string{"hello " + x(12), "i x lamp.go", "i x?", "yes " + x(24), "x i " + x(19), "x x x i", "x i", "the i x", "it " + x(20)})
+	told(t, "of a machine", func(s string) bool { return read(s).machine() }, []string{"[tool] x", "<system x", "exit code 3", "[ci] x", "{}", "[1]", "<a b=c>x</a>", "<a>x</a>", "[build] exit code 1", "$ make", "Traceback (most recent"}, []string{"", "{x", "[x", "<a>x</b>", "<a>x</a> y", "<>", "[a b] exit code 1", "x exit code 3", "x] exit code 3", "make"})
 	told(t, "talk", func(s string) bool { _, n := read(s).talk(0); return n > 0 }, []string{"gotcha", "noted", "thanks for it", "hello", "yes", "you are kind", "good luck with it"}, []string{"mend", "the lamp", "12", "lamp"})
-	told(t, "a choice", ofClause((*compiler).choice), []string{"tea or coffee?", "tea vs coffee", "tea or coffee", "x x x x or x", "the lamp versus the bulb", "do we or not?", "i x x or x"}, []string{"", "or tea?", "tea or?", "tea", "vs tea", "tea and coffee", "i " + x(9) + "or x x x"})
+	told(t, "a choice", ofClause((*compiler).choice), []string{"tea or coffee?", "tea vs coffee", "tea or coffee", "x x x x or x", "the lamp versus the bulb", "do we or not?", "i x x or x", x(4) + "or " + x(8), x(5) + "or " + x(5)}, []string{"", "or tea?", "tea or?", "tea", "vs tea", "tea and coffee", x(5) + "or " + x(6), "i " + x(9) + "or x x x"})
 	told(t, "a requirement", ofClause(func(c *compiler, cl clause) bool { _, ok := c.requirement(cl); return ok }), []string{"the form should also x", "our form must x", "x x x x x should x", "my form needs x"}, []string{"", "should x", "we should x", "the form should", "x x x x x x should x", "the form can x", "this should x"})
 	told(t, "a change of the form", whole(func(c *compiler, i, end int) bool { _, ok := c.formRequest(i, end); return ok }),
-		[]string{"shorter", "a bit shorter", "even more formal", "more formal please", "less red", "do shorter", "bullets please", "bullet points", "in three points", "as a list", "in json", "auf deutsch", "to french please", "in plain x", "the same as a list", "the same text as a list", "same in red", "more personal tone"},
-		[]string{"", "more tests", "more info", "more", "shorter " + x(6), "bullets x x x", "in lamps", "in french x x x", "as a list x x x x", "auf lamp", "the list as a list", "the same", "the same text", "the x x x same as red", "same as", "more lamp tone"})
+		[]string{"shorter", "a bit shorter", "even more formal", "more formal please", "less red", "do shorter", "bullets please", "bullet points", "in three points", "as a list", "in json", "auf deutsch", "to french please", "in plain x", "the same as a list", "the same text as a list", "same in red", "more personal tone", "shorter " + x(5), "bullets x x", "as a list x x", "in french x x", "the x x same as red", "the same x x x x x as red"},
+		[]string{"", "more tests", "more info", "more", "shorter " + x(6), "bullets x x x", "in lamps", "in french x x x", "as a list x x x x", "auf lamp", "the list as a list", "the same", "the same text", "the x x x same as red", "same as", "more lamp tone", "the same as", "the same x x x x x x as red"})
 	told(t, "a wished state", ofClause(func(c *compiler, cl clause) bool { _, ok := c.desiredState(cl); return ok }), []string{"the intro needs to be shorter", "my letter should sound friendly", "it has to be valid", "our text must look formal"}, []string{"", "a letter should sound friendly", "the intro is to shorter", "be shorter", "the intro be shorter", "the intro should be lamps", "the intro should be very short x", "should be shorter"})
-	told(t, "an unknown command", ofClause(func(c *compiler, cl clause) bool { _, ok := c.unknownCommand(cl); return ok }), []string{"frob the lamp x", "frob a lamp", "frob my red lamp"}, []string{"", "frob", "frob the", "the frob the x", "frobs the lamp", "frobing the lamp", "frobed the lamp", "fr the lamp", "frob lamp x", "frob that lamp", "frob what x", "on the lamp", "fr/ob the lamp", "it the lamp"})
+	told(t, "an unknown command", ofClause(func(c *compiler, cl clause) bool { _, ok := c.unknownCommand(cl); return ok }), []string{"frob the lamp x", "fro the lamp", "frob a lamp", "frob my red lamp"}, []string{"", "frob", "frob the", "the frob the x", "frobs the lamp", "frobing the lamp", "frobed the lamp", "frobly the lamp", "frobtion the lamp", "frobn't the lamp", "fr_ob the lamp", "frob no lamp", "frob one lamp", "frob which lamp", "two the lamp", "during the lamp", "fr the lamp", "frob lamp x", "frob that lamp", "frob what x", "on the lamp", "fr/ob the lamp", "it the lamp"})
 	told(t, "in the passive", whole(func(c *compiler, i, end int) bool { _, ok := c.passive(i, end); return ok }), []string{"this text must be translated", "it needs to be fixed", "the letter should be rewritten", "it can be fixed", x(11) + "must be fixed"}, []string{"", "it is fixed", "it be fixed", "it must be red", "it must be fix", "it must be", x(14) + "must be fixed"})
 	told(t, "a work that works", whole(func(c *compiler, i, end int) bool { return c.works(i, end) < end }), []string{"green", "x working again", "running, x", "pass for x", x(23) + "green"}, []string{"", "green x", "x", x(24) + "green"})
 	told(t, "a fault that stops", whole(func(c *compiler, i, end int) bool { return c.stopped(i, end) < end }), []string{"from crashing", "x stop failing", x(22) + "from crashing"}, []string{"", "from", "from crash", "crashing", "by crashing", x(23) + "from crashing"})
@@ -125,6 +136,7 @@ func TestTypingErrors(t *testing.T) {
 		{"plann", "plan", true},
 		{"summaxyze", "summarize", true},
 		{"drfat", "draft", true},
+		{"foxx", "fix", false}, {"plxnn", "plan", false}, {"wrixt", "write", false}, {"rwite", "write", true},
 	} {
 		if got := oneTypoApart(tt.a, tt.b); got != tt.want {
 			t.Errorf("%s is one typing error away from %s: %v, want %v", tt.a, tt.b, got, tt.want)
@@ -141,10 +153,10 @@ func TestTypingErrors(t *testing.T) {
 func TestTokens(t *testing.T) {
 	names := map[kind]string{word: "w", literal: "l", comma: ",", stop: ".", ask: "?", semi: ";", colon: ":", line: "/", gap: "…", mark: "m"}
 	for prompt, want := range map[string]string{
-		"Mend it.": "w|Mend w|it .|.", "a, b": "w|a ,|, w|b", "why? so!": "w|why ?|? w|so .|!", "a; b": "w|a ;|; w|b", "a: b": "w|a :|: w|b", "a - b": "w|a ;|- w|b", "a -- b": "w|a ;|-- w|b", "a -b": "w|a w|-b", "a- b": "w|a- w|b", "ab- b": "w|ab m|- w|b", "a-b": "w|a-b", "a — b": "w|a ;|— w|b",
+		"Mend it.": "w|Mend w|it .|.", "a, b": "w|a ,|, w|b", "why? so!": "w|why ?|? w|so .|!", "a; b": "w|a ;|; w|b", "a: b": "w|a :|: w|b", "a - b": "w|a ;|- w|b", " - b": ";|- w|b", "- b": "m|- w|b", "a -- b": "w|a ;|-- w|b", "a -b": "w|a w|-b", "a- b": "w|a- w|b", "ab- b": "w|ab m|- w|b", "a-b": "w|a-b", "a — b": "w|a ;|— w|b",
 		"`x y`": "l|`x y`", `"x y"`: `l|"x y"`, "“x y”": "l|“x y”", "`x": "m|` w|x", `""`: `m|" m|"`, "```\nx\n```": "l|```\nx\n```", "```x": "l|```x", "'x y'": "l|'x y'", "it's 'x'": "w|it's l|'x'", "('x')": "m|( l|'x' m|)", "''": "m|' m|'", "'x y": "m|' w|x w|y", "a'x'": "w|a'x m|'", "'x'y": "m|' w|x'y", "'x 'y'": "l|'x 'y'",
 		"a\nb": "w|a /|\n w|b", "a \n \n b": "w|a /|\n \n  w|b", "mr. x": "w|mr w|x", "mr . x": "w|mr .|. w|x", "lamp. x": "w|lamp .|. w|x", "./a.go": "w|./a.go", "see ../../a-b.go.": "w|see w|../../a-b.go .|.", "../": ".|. .|. m|/", "./ a": ".|. m|/ w|a", "...a": ".|. .|. .|. w|a", "so. ../a": "w|so .|. w|../a", "see .env": "w|see w|.env", "$5": "w|$5", "a$5": "w|a m|$ w|5", "-x": "w|-x", "--dry-run": "w|--dry-run", "@ada": "w|@ada", "a@b.co": "w|a@b.co", "c++": "w|c++", "5%": "w|5%",
-		"http://a.io": "w|http://a.io", "a://b": "w|a :|: m|/ m|/ w|b", "ab://c": "w|ab://c", "(a)": "m|( w|a m|)", "a=b&c": "w|a=b&c", "a’s": "w|a’s", "a\xffb": "w|a w|b", "": "", " \t": "",
+		"http://a.io": "w|http://a.io", "a://b": "w|a :|: m|/ m|/ w|b", "ab://c": "w|ab://c", "ab://(c": "w|ab:// m|( w|c", "(a)": "m|( w|a m|)", "a=b&c": "w|a=b&c", "a’s": "w|a’s", "a\xffb": "w|a w|b", "": "", " \t": "",
 	} {
 		c := &compiler{text: prompt}
 		var got []string
@@ -358,6 +370,42 @@ func TestVerbsOfRequests(t *testing.T) {
 		"What bugs do you see?":             "analyze bugs",
 		"What would this look like?":        "transform this",
 		"What would a lamp look like?":      "create a",
+		"Plan a trip for my boss":           "plan a",
+		"How do I track down lamps?":        "fix lamps",
+
+		"Help me write letters": "create letters", "I want to write letters": "create letters", "Help me design letters": "plan design", "I want to design letters": "plan design", "I want help writing letters": "create letters",
+		"Would you mind running it?": "analyze it", "Would you mind making it?": "create it",
+		"Give the very old red lamp a shine": "transform the", "Give the very very old red lamp a shine": "create the",
+
+		"Write letters in red": "create letters", "Draft this in red": "create this", "Write it": "create it", "Write this, as a poem": "create this", "Put lamps in a box": "transform lamps", "Put an old cup in a box": "create an",
+		"Set the lamp on the desk": "create the", "Go over the report with us": "explain the", "Go over the report near me": "analyze the", "Locate the error and repair it": "fix the", "Check that the door is open": "analyze the",
+		"Get me into shape": "plan into", "Give my text one more review": "analyze my", "Give our report a formal tone": "transform our", "Give me lamps": "create lamps",
+		"Give me weaknesses of it": "analyze weaknesses", "Why are my lamps red?": "fix my", "Why do my lamps glow?": "explain my", "Why did our lamps glow?": "explain our", "Why can't I log in?": "fix log",
+		"Why is this red?": "explain this", "Why doesn't that glow?": "fix that", "Why does that glow?": "explain that", "Why is the lamp so slow?": "fix the", "Why is the lamp by the door in the hall red and broken?": "fix the",
+		"Bring me from Rome to Oslo": "plan me", "Take us off": "plan us", "Break lamps down": "plan lamps", "Break the lamp into steps": "plan the", "Tell my boss to go and ask him why": "create my",
+		"Remind me about the exam": "explain about", "Email Ann": "create Ann", "Email the lamps": "create the", "Invite all of them": "create all", "Ask Rome to go": "create Rome", "Message my boss": "create my",
+		"What would it look like?": "transform it", "What should these look like?": "transform these", "What bugs would you find?": "analyze bugs", "What lamp now should I get?": "decide lamp", "Which lamp is red?": "explain Which",
+		"Which lamps were red?": "explain Which", "Which of them are red?": "analyze of", "Which of them is red?": "decide of", "Which of them fail?": "analyze of", "Which lamp do you like?": "decide lamp",
+		"Which lamp fits?": "decide lamp", "Tell me whether I should go": "decide go", "Tell me which we should get": "decide get", "Tell me if you should go": "analyze you",
+		"Tell me where to go": "decide where", "Tell me what to do": "decide ", "Tell me which are red": "decide which", "Tell me which option glows": "decide which", "Tell me a little more": "explain a",
+		"Tell me another joke": "create another", "Tell me how often it glows": "analyze how", "Tell me how old it is": "explain how", "Tell me what's red": "explain what's", "Tell me whats missing": "analyze whats",
+		"Tell me what you say": "explain what", "Tell me whether it glows": "analyze it", "How do I stop it from crashing?": "fix it", "How do I fix my lamp?": "fix my", "How do I sort this?": "plan sort",
+		"How do I handle the crash?": "plan handle", "How do I patch the lamp?": "plan patch", "How do I repair?": "fix ", "How do I debug?": "fix ", "What is 20% of 30?": "analyze 20%", "What is the total in this log?": "analyze total",
+		"What is the total in Rome?": "explain the", "What is the total of 3 and 4?": "analyze total", "What is the old red total of 3 and 4?": "analyze old", "What is the capital of my land?": "explain the",
+		"What is safer, tea or beer?": "decide safer", "What is tea or the best beer?": "decide tea", "What does my log say?": "analyze my", "What do you say?": "explain you", "What does a log say?": "explain a",
+		"What do these logs tell me?": "analyze these", "What are the main risks of it?": "analyze the", "What are biggest flaws of my plan?": "analyze biggest", "What are pros and cons of it?": "analyze pros",
+		"How many of these glow?": "analyze of", "How many lamps in main.go glow?": "analyze lamps", "How long is this?": "analyze this", "How much is it?": "explain How", "How deep is the sea?": "explain How",
+		"How is the sea?": "explain the", "How did it go?": "analyze it", "How does it go?": "explain it", "How do I compare them?": "plan compare", "How does this read?": "analyze this", "How does a letter sound?": "explain a",
+		"In which city is it?": "explain In", "When was my lamp made?": "explain my", "When was it signed above?": "analyze it", "Who made this?": "explain this", "Who made Rome?": "explain Rome", "Help me fix it": "fix it",
+		"Help me fix the lamp": "fix the", "Help us with it": "plan it", "Help with the taxes": "plan the", "Help me grasp it": "explain it", "Help me design": "plan design", "Help me design it": "create it", "I want help": "plan ",
+		"I want help to fix it": "fix it", "I want help with fixing it": "fix it", "I want to fix it": "fix it", "I want to study it": "plan study", "I want to run it": "plan run", "I want to design": "plan design",
+		"I want to understand it": "explain it", "I have to go": "plan go", "I must go": "plan go", "I want it as a list": "transform it", "I want this longer": "transform this", "I want my text to be red": "transform my",
+		"I want an old lamp": "create an", "I want 5 lamps": "create 5", "I'd like some lamps": "create some", "Is there a bug?": "analyze a", "Is gold red?": "explain gold", "Is gold a good choice?": "decide gold",
+		"Is gold good?": "explain gold", "Is this a bad time?": "decide this", "Is it worth it?": "decide it", "Is it overkill?": "decide it", "Was it worthwhile?": "decide it", "Should I go or not?": "decide go",
+		"Should I go?": "decide go", "Should we go or stay?": "decide go", "Did I go or stay?": "analyze I", "Should he go or stay?": "decide he", "Is tea or milk better?": "decide tea", "Is tea or milk red?": "explain tea",
+		"Is it safe?": "explain it", "Is it possible?": "explain it", "Is it a lamp?": "analyze it", "Is a lamp red?": "explain a", "Is something red?": "analyze something", "Are you red?": "analyze you",
+		"Is gold in my lamp?": "analyze gold", "Are lamps attached?": "analyze lamps", "Is lamp.go red?": "analyze lamp.go", "Do lamps in this log glow?": "analyze lamps", "Do we have a lamp?": "analyze we",
+		"Could it be red?": "analyze it",
 	} {
 		c := read(prompt)
 		end := len(c.tokens)

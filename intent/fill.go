@@ -87,7 +87,7 @@ func (f *filling) whole(p part) {
 		at := f.attached(p.end)
 		f.put(object, at, f.block(at))
 	case f.act.slot != object || f.act.verb == Decide:
-	case i < p.end && len(f.slots) == 0:
+	case len(f.slots) == 0:
 		f.put(object, i, p.end)
 	}
 }
@@ -560,7 +560,7 @@ func (f *filling) marker(table phrases[[]marker], i, end int, head bool, object 
 func (f *filling) inside(m marker, slot Slot, i, end int) bool {
 	switch {
 	case m.slot == slot && !m.only:
-		return slot != slotConstraints || i > 0 && f.tokens[i-1].kind != comma && !f.is(i-1, "and")
+		return slot != slotConstraints || f.tokens[i-1].kind != comma && !f.is(i-1, "and")
 	case f.act.verb == Fix && slot == slotTarget && m.when == place:
 		return !f.ahead(i+1, min(end, i+4), 3, systems.Get())
 	case m.slot == slotTargetForm:

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -28,6 +29,14 @@ func TestParse(t *testing.T) {
 			"gaps that are not listed", `{"verb":"transform","slots":{"source":{"end":3,"start":0,"text":"abc"}},"schema":"prosecode.intent.v0"}`,
 			&Intent{Verb: Transform, Slots: map[Slot][]Phrase{slotSource: {{"abc", 0, 3}}}, Gaps: []Slot{slotTargetForm}, Confidence: confidenceLow},
 		},
+		{
+			"objects for all that has a place", `{"secondary_intents":[{"gaps":["target"],"slots":{"symptoms":"x"},"verb":"fix"},{"verb":"plan","slots":{"goal":["a"]}}],"amber_flags":[{"words":[{"text":"a","start":0,"end":1},"b"],"name":"TONE_TENSION"}],"human_context":[],"assumptions":[],"gaps":["source","target-form"],"slots":{},"verb":"transform","schema":"prosecode.intent.v0","confidence":"low","form":"question","intent_ir":["a"]}`,
+			&Intent{
+				Verb: Transform, Gaps: []Slot{slotSource, slotTargetForm}, Amber: []Flag{{"TONE_TENSION", []Phrase{{"a", 0, 1}, {Text: "b"}}}}, Form: formQuestion, Words: []string{"a"}, Confidence: confidenceLow,
+				Secondary: []FurtherRequest{{Fix, map[Slot][]Phrase{slotSymptoms: {{Text: "x"}}}, []Slot{slotTarget}}, {Verb: Plan, Slots: map[Slot][]Phrase{slotGoal: {{Text: "a"}}}}},
+			},
+		},
+		{"keywords beside what would be no intent", `{"verb":7,"intent_ir":["a"],"mood":1,"slots":[]}`, &Intent{Words: []string{"a"}, Confidence: confidenceLow}},
 		{
 			"one that passes through", `{"schema":"prosecode.intent.v0","verb":null,"slots":{},"pass_through":"machine","confidence":"high"}`,
 			&Intent{Pass: passMachine, Confidence: confidenceHigh},
@@ -69,6 +78,19 @@ func TestParseRefuses(t *testing.T) {
 		{"a secondary intent without a verb", head + `"verb":null,"secondary_intents":[{}]}`, "offset 65: secondary_intents.0: a secondary intent needs a verb"},
 		{"a field that is none", head + `"verb":null,"mood":1}`, `offset 44: "mood" is no field of an intent`},
 		{"a field that comes twice", head + `"verb":null,"verb":null}`, `offset 44: key "verb" comes twice`},
+		{"keywords that are none", `{"intent_ir":[1]}`, "offset 14: intent_ir.0: found '1', and a string is expected"},
+		{"an object that is cut off", `{"schema":`, "offset 10: schema: the text ends in the middle of a value"},
+		{"a span of nothing", head + `"verb":"fix","slots":{"target":{"text":"x","start":2,"end":2}}}`, "offset 63: slots.target: start 2 is not before end 2"},
+		{"a text of nothing", head + `"verb":"fix","slots":{"target":{"text":"","start":1,"end":2}}}`, "offset 63: slots.target: an empty value"},
+		{"a value that is none", head + `"verb":"fix","slots":{"target":7}}`, "offset 63: slots.target: '7' where an object is expected"},
+		{"a value with another field", head + `"verb":"fix","slots":{"target":{"at":1}}}`, `offset 64: slots.target.at: "at" is no field of a value`},
+		{"an offset below 0", head + `"verb":"fix","slots":{"target":[{"text":"x","start":-1,"end":2}]}}`, "offset 84: slots.target.0.start: not a whole number from 0"},
+		{"a flag with another field", head + `"verb":null,"human_context":[{"name":"EXPERT_USER","at":1}]}`, `offset 83: human_context.0.at: "at" is no field of a flag`},
+		{"a secondary intent of another verb", head + `"verb":null,"secondary_intents":["run"]}`, `offset 65: secondary_intents.0: "run" is none of [explain create transform analyze decide plan fix]`},
+		{"a secondary intent that is none", head + `"verb":null,"secondary_intents":[7]}`, "offset 65: secondary_intents.0: '7' where an object is expected"},
+		{"a secondary intent with another field", head + `"verb":null,"secondary_intents":[{"verb":"fix","at":1}]}`, `offset 79: secondary_intents.0: "at" is no field of a secondary intent`},
+		{"a secondary intent with a gap that is filled", head + `"verb":null,"secondary_intents":[{"verb":"fix","slots":{"target":"x"},"gaps":["target"]}]}`, "offset 65: secondary_intents.0: target is listed as a gap and has a value"},
+		{"a gap that is no slot", head + `"verb":"fix","slots":{},"gaps":["goal"]}`, `offset 64: gaps.0: "goal" is none of [target]`},
 		{"more behind it", `[] []`, "offset 3: more text behind the end of the value"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,6 +139,9 @@ func TestDiff(t *testing.T) {
 			},
 		},
 		{"from nothing", "hi", "Fix the parser", []string{`verb: now "fix"`, `target: now "the parser"`}},
+		{"a new flag", "Fix the parser", "Maybe fix the parser", []string{`posture: now "UNCERTAIN_USER"`}},
+		{"words that no longer clash", "Explain DNS briefly and thoroughly", "Explain DNS", []string{`posture: no longer "BREVITY_DEPTH_TENSION"`}},
+		{"two gaps, of which one stays", "Make it better.", "Shorten it", []string{`gap resolved: target-form is "Shorten"`}},
 		{"to nothing", "Fix the parser", "thanks", []string{`verb: no longer "fix"`, `target: no longer "the parser"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,5 +156,31 @@ func TestDiff(t *testing.T) {
 	}
 	if got := Diff(nil, nil); got != nil {
 		t.Errorf("nothing and nothing differ: %v", got)
+	}
+}
+
+// The forms of an intent for other programs have every field, and do not change the intent.
+func TestFormsForOtherPrograms(t *testing.T) {
+	full := &Intent{
+		Verb: Create, Slots: map[Slot][]Phrase{slotArtifact: {{Text: "a poem"}}, slotTopic: {{"rain", 0, 4}, {"wind", 5, 9}}}, Amber: []Flag{{Name: "TONE_TENSION"}}, Human: []Flag{{"EXPERT_USER", []Phrase{{"x", 1, 2}}}},
+		Assumed: []string{"a"}, Secondary: []FurtherRequest{{Verb: Fix}, {Verb: Plan}}, Confidence: confidenceHigh, Gaps: []Slot{slotStyle},
+	}
+	for _, tt := range []struct {
+		name string
+		in   any
+		want string
+	}{
+		{"nothing", &Intent{}, `{"schema":"prosecode.intent.v0","verb":null,"slots":{},"gaps":[],"amber_flags":[],"human_context":[],"assumptions":[],"secondary_intents":[],"confidence":"low"}`},
+		{"nothing, published", (&Intent{}).Published(), `{"schema":"prosecode.intent.v0","verb":null,"slots":{},"gaps":[],"amber_flags":[],"human_context":[],"assumptions":[],"secondary_intents":[],"confidence":"low"}`},
+		{"an intent", full, `{"schema":"prosecode.intent.v0","verb":"create","slots":{"artifact":["a poem"],"topic":[{"text":"rain","start":0,"end":4},{"text":"wind","start":5,"end":9}]},"gaps":["style"],"amber_flags":[{"name":"TONE_TENSION","words":[]}],"human_context":[{"name":"EXPERT_USER","words":[{"text":"x","start":1,"end":2}]}],"assumptions":["a"],"secondary_intents":[{"verb":"fix","slots":{},"gaps":[]},{"verb":"plan","slots":{},"gaps":[]}],"confidence":"high"}`},
+		{"an intent, published", full.Published(), `{"schema":"prosecode.intent.v0","verb":"create","slots":{"artifact":"a poem","topic":"rain, wind"},"gaps":["style"],"amber_flags":["TONE_TENSION"],"human_context":["EXPERT_USER"],"assumptions":["a"],"secondary_intents":["fix","plan"],"confidence":"high"}`},
+	} {
+		got, err := json.Marshal(tt.in)
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" || err != nil {
+			t.Errorf("%s, %v (-want +got):\n%s", tt.name, err, diff)
+		}
+	}
+	if full.Amber[0].Words != nil || full.Secondary[0].Slots != nil || full.Secondary[0].Gaps != nil {
+		t.Errorf("the intent became %+v", full)
 	}
 }

@@ -64,13 +64,13 @@ func (c *compiler) resolvePlain(a *act, end int) {
 	case Analyze:
 		c.resolveAnalyze(a, end)
 	case Decide:
-		if c.is(a.at, "which") && a.form == formQuestion && a.body < end {
+		if c.is(a.at, "which") && a.form == formQuestion {
 			c.resolveWhich(a, end)
 		}
 	case Plan:
 		if a.form == formQuestion {
 			c.resolveHow(a, end)
-		} else if c.is(a.at, "break") && a.form == formVerbFirst && (c.forPerson(a.body, end) || c.is(a.body, "how", "why", "what")) {
+		} else if c.is(a.at, "break") && (c.forPerson(a.body, end) || c.is(a.body, "how", "why", "what")) {
 			a.verb = Explain
 		}
 	case Fix:

@@ -60,3 +60,14 @@ func TestManyWords(t *testing.T) {
 		t.Errorf("%d words of a dialog", len(terms))
 	}
 }
+
+// Stems are counted with the help of a cache, which gets the words that it does not have.
+func TestCountStems(t *testing.T) {
+	known := map[string]string{"owls": "bird"}
+	if diff := cmp.Diff(map[string]uint32{"deploy": 3, "bird": 1, "b_1": 1}, CountStems("Deploys deploy owls, deploy B_1", known)); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"owls": "bird", "deploys": "deploy", "deploy": "deploy", "b_1": "b_1"}, known); diff != "" {
+		t.Errorf("cache (-want +got):\n%s", diff)
+	}
+}

@@ -200,6 +200,25 @@ func TestBestHas(t *testing.T) {
 	}
 }
 
+// A search without documents or places has no result; the only document of one word has the score
+// that the formula gives by hand: ln(1+½/1½) · 2.2/2.2 = ln 4/3.
+func TestFewestDocuments(t *testing.T) {
+	var x postings.Index
+	x.Add(7, postings.Counts(text.Words("x")))
+	views := []postings.View{x.View([]string{"x"})}
+	if got := FindBest(nil, 3, RankIDF); got != nil {
+		t.Errorf("without views: %v", got)
+	}
+	for _, k := range []int{-1, 0} {
+		if got := FindBest(views, k, RankIDF); got != nil {
+			t.Errorf("the best %d: %v", k, got)
+		}
+	}
+	if got := FindBest(views, 1, RankIDF); len(got) != 1 || got[0].ID != 7 || got[0].Score.String() != "0.287682" {
+		t.Errorf("the best of one is %+v", got)
+	}
+}
+
 // manyDocs returns an index of n texts, in which the word wI is rarer the larger I is.
 func manyDocs(n int) *postings.Index {
 	r := rand.New(rand.NewPCG(1, 1))

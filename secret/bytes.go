@@ -74,7 +74,7 @@ func entropy(text string) int {
 	for _, c := range counts {
 		sum -= c * log2(c)
 	}
-	return max(sum, 0) / logUnit
+	return sum / logUnit // not below 0: no count is above the length
 }
 
 // logUnit is the number of units of log2 in 1.

@@ -40,7 +40,7 @@ func (w *walker) git(c *Command) {
 		w.checkout(c, &args, &s)
 	case "show":
 		for _, p := range s.operands {
-			if _, file, ok := strings.Cut(p.text, ":"); ok && p.known && !strings.Contains(p.text, "://") && file != "" {
+			if _, file, ok := strings.Cut(p.text, ":"); ok && p.known && !strings.Contains(p.text, "://") {
 				w.file(c, Read, file, true)
 			}
 		}

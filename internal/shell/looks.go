@@ -50,8 +50,8 @@ func (c *Command) Silent() bool {
 // Begun returns a line with the commands of l whose effects hold even if l failed: commands that
 // change files or print, before a command of another kind, and commands that delete files behind
 // it, if they ran whatever the others did and l does not have their status. The command of another
-// kind ran in between, and probably it failed. The line has no commands if l begins with such a
-// command or has no such command.
+// kind ran in between, and probably it failed. The line has no commands if all commands of l are of
+// the first kind.
 func (l *Line) Begun() *Line {
 	begun := *l
 	begun.Commands = nil

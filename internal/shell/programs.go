@@ -282,7 +282,7 @@ func (w *walker) more(c *Command) {
 		}
 	case c.Name == "mv" || c.Name == "cp" || c.Name == "tee":
 		c.Effects = append(c.Effects, Effect{Act: Write})
-	case ok && p.act != "":
+	case p.act != "":
 		act := p.act
 		if s := c.sorted(); s.given(p.changes) {
 			act = Edit
@@ -477,7 +477,7 @@ func (w *walker) perl(c *Command) {
 // the shell knows the patch.
 func (w *walker) patch(c *Command) {
 	text, known := c.Input, c.Fed
-	if c.Name != "patch" && !known && len(c.Args) > 0 {
+	if c.Name != "patch" && !known {
 		text, known = strings.Join(c.Args, " "), all(c.known)
 	}
 	if known && w.patches(c, text) {

@@ -254,7 +254,7 @@ func TestLooks(t *testing.T) {
 		"gh pr create --fill":        false,
 		"gh api repos/a/b":           true,
 		"gh api --method=DELETE a/b": false, "gh api -XDELETE a/b": false, "gh api --field=a=b a/b": false, "gh api -q .id a/b": true,
-		"git branch -d -r origin/x": false, "git branch -vv": true, "git branch --set-upstream-to=origin/x": false, "git branch --unset-upstream": false,
+		"git branch -d -r origin/x": false, "git branch -vv": true, "git branch --set-upstream-to=origin/x": false, "git branch --unset-upstream": false, "git config --remove-section a": false, "git config get a b": true,
 		"git branch --remotes x": true, "git tag -a v1 -m x": false, "git tag -n5 v1": true, "git tag -d v1": false,
 		"gh api -X POST repos/a/b":     false,
 		"command -v go":                true,
@@ -467,6 +467,8 @@ func TestBoundsOfALine(t *testing.T) {
 		"a value of 1025 bytes":        {"x=" + strings.Repeat("a", 1025) + "; cat $x", "cat: read ?"},
 		"8 functions in one another":   {calls(7), "rm: delete a"},
 		"9 functions in one another":   {calls(8), "f0!"},
+		"8 lines in one another":       {strings.Repeat("eval ", 8) + "rm a", "rm: delete a"},
+		"9 lines in one another":       {strings.Repeat("eval ", 9) + "rm a", "eval!"},
 		"1001 brackets beside another": {strings.Repeat("(:);", 1001) + "rm a", strings.Repeat(": ; ", 1001) + "rm: delete a"},
 		"a directory of 4096 bytes":    {"cd " + strings.Repeat("a", 4096) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete " + strings.Repeat("a", 4096) + "/c"},
 		"a directory of 4097 bytes":    {"cd " + strings.Repeat("a", 4097) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete ?"},
@@ -509,6 +511,10 @@ func TestPatchHeads(t *testing.T) {
 		"a head without the other":       {"+++ x.go\n@@\n+b\n", nil},
 		"what stands before the hunk":    {"--- x\n+++ x\nindex 1\n-no\n@@\n+b\n", []Patch{{Path: "x", Act: Edit, New: "b\n"}}},
 		"an envelope with several files": {"say *** Begin Patch\n*** Update File: a b.go\n@@\n-x\n+y\n*** Add File: c.go\n+z\n*** Move to: d.go\n*** Update File:  \n*** End Patch\n", []Patch{{Path: "a b.go", Act: Edit, Old: "x\n", New: "y\n"}, {Path: "d.go", From: "c.go", Act: Rename, New: "z\n"}}},
+		"a line like a head at the end":  {"--- x", nil},
+		"a head at the end":              {"--- x\n+++ x", []Patch{{Path: "x", Act: Edit}}},
+		"a head behind a whole hunk":     {"--- x\n+++ x\n@@ -1 +1 @@\n-a\n+b\n--- y\n+++ y\n", []Patch{{Path: "x", Act: Edit, Old: "a\n", New: "b\n"}, {Path: "y", Act: Edit}}},
+		"a move to nothing":              {"*** Begin Patch\n*** Update File: a\n*** Move to: \n*** End Patch\n", []Patch{{Path: "a", Act: Edit}}},
 		"a move of nothing":              {"*** Begin Patch\n*** Move to: d.go\n*** End Patch\n", nil},
 	} {
 		if diff := cmp.Diff(tt.want, Patches(tt.text)); diff != "" {
@@ -765,28 +771,30 @@ func TestCounts(t *testing.T) {
 		"a || exit 1 2":                           "a exit",
 		"a || ! false":                            "a false",
 		"a || { b && exit 1; }":                   "+a b exit",
-		"if a; then b; fi":                        "a b",
-		"for i in 1 2; do a; done":                "a a",
-		"while a; do b; done":                     "a b",
-		"(a && b)":                                "+a +b",
-		"{ a; b; } && c":                          "a +b +c",
-		"a $(b)":                                  "b +a",
-		"bash -c 'a; b' && c":                     "a +b +c",
-		"time a":                                  "+a",
-		"timeout 9 a":                             "+a",
-		"rtk a":                                   "a",
-		"find . -name x -exec a {} \\;":           "a +find",
-		"a && exit 0; b":                          "a exit b",
-		"f() { a; b; }; f":                        "a +b",
-		"[[ -f x ]] && a":                         "+[[ +a",
-		"a > log 2>&1 && b":                       "+a +b",
-		"a | tee log; echo ${PIPESTATUS}":         "a tee +echo",
-		"case x in x) a;; esac":                   "a",
-		"coproc a":                                "a",
-		"trap 'a b' EXIT; c":                      "a +c",
-		"ssh host 'a && b'":                       "+a +b",
-		"export X=1 && a":                         "+export +a",
-		"set -e; a && b; c":                       "set a b +c", "set -e; a && b": "set +a +b", "set -e; a || exit 1; c": "set +a exit +c",
+		"a || { b || exit 1; }":                   "a b exit",
+		"set -o nounset; a; b":                    "set a +b", "set -o posix; a | b": "set a +b", "if b; then a || exit 1; fi": "b a exit", "set -e; bash -c 'a && b'; c": "set +a +b +c", "bash -c 'set -e; a; b' || exit 1": "set +a +b exit",
+		"if a; then b; fi":                "a b",
+		"for i in 1 2; do a; done":        "a a",
+		"while a; do b; done":             "a b",
+		"(a && b)":                        "+a +b",
+		"{ a; b; } && c":                  "a +b +c",
+		"a $(b)":                          "b +a",
+		"bash -c 'a; b' && c":             "a +b +c",
+		"time a":                          "+a",
+		"timeout 9 a":                     "+a",
+		"rtk a":                           "a",
+		"find . -name x -exec a {} \\;":   "a +find",
+		"a && exit 0; b":                  "a exit b",
+		"f() { a; b; }; f":                "a +b",
+		"[[ -f x ]] && a":                 "+[[ +a",
+		"a > log 2>&1 && b":               "+a +b",
+		"a | tee log; echo ${PIPESTATUS}": "a tee +echo",
+		"case x in x) a;; esac":           "a",
+		"coproc a":                        "a",
+		"trap 'a b' EXIT; c":              "a +c",
+		"ssh host 'a && b'":               "+a +b",
+		"export X=1 && a":                 "+export +a",
+		"set -e; a && b; c":               "set a b +c", "set -e; a && b": "set +a +b", "set -e; a || exit 1; c": "set +a exit +c",
 		"set -e; a && b || exit 1; c": "set +a +b exit +c", "set -e; { a && b; }; c": "set a b +c", "set -e; (a && b); c": "set +a +b +c",
 		"set -e; (a; b); c": "set +a +b +c", "set -e; { a; b; } && c": "set a +b +c", "set -e; { a; b; } || exit 1": "set a +b exit",
 		"set -e; f() { a; b; }; f && c": "set a +b +c", "set -e; bash -c 'a; b'; c": "set a +b +c", "set -e; eval 'a; b'; c": "set +a +b +c",
@@ -832,7 +840,7 @@ func TestDir(t *testing.T) {
 func TestOwn(t *testing.T) {
 	for line, want := range map[string]bool{
 		"a": true, "b; a": true, "b && a": true, "b | a": true, "{ b; a; }": true, "(a)": true, "bash -c 'b; a'": true, "a || exit 1": true, "! a": false, "a &": false, "b || a": false, "a || b": false,
-		"if b; then a; fi": false, "while b; do a; done": false, "for x in 1; do a; done": false, "case x in x) a;; esac": false, "b $(a)": false, "rtk a": false, "b || exit 0; a": false,
+		"if b; then a; fi": false, "while b; do a; done": false, "for x in 1; do a; done": false, "case x in x) a;; esac": false, "b $(a)": false, "rtk a": false, "b || exit 0; a": false, "if b; then a || exit 1; fi": false,
 	} {
 		l, err := Parse(line)
 		if err != nil {
@@ -850,7 +858,7 @@ func TestOwn(t *testing.T) {
 func TestAlwaysAndAgain(t *testing.T) {
 	for line, want := range map[string]string{
 		"a; b": "a! b!", "a && b": "a! b", "a || b": "a! b", "if a; then b; fi": "a b", "set -e; a": "set a", "(a; b) | c": "a! b! c!", "a $(b)": "b a!", "exit 0; a": "exit a", "bash -c 'a; b'": "a! b!",
-		"for x in 1 2; do a; done": "a a", "for x in *; do a; done; b": "a* b!", "while a; do b; done": "a* b*", "for x in *; do for y in 1; do a; done; b; done": "a* b*",
+		"for x in 1 2; do a; done": "a a", "for x in *; do a; done; b": "a* b!", "while a; do b; done": "a* b*", "for x; do a; done": "a*", "for x in; do a; done": "a*", "for x in *; do for y in 1; do a; done; b; done": "a* b*",
 	} {
 		l, err := Parse(line)
 		if err != nil {
@@ -869,6 +877,41 @@ func TestAlwaysAndAgain(t *testing.T) {
 		}
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("%q runs %s, want %s", line, got, want)
+		}
+	}
+}
+
+// What of a line that failed holds all the same.
+func TestBegun(t *testing.T) {
+	for line, want := range map[string]string{
+		"mkdir a; echo b; make; rm c; ls": "mkdir echo rm", "make; rm c": "", "mkdir a; make && rm c; ls": "mkdir", "mkdir a; make; ls": "mkdir", "mkdir a; ls; cat b; rm c; d": "mkdir rm",
+		"printf a; make; rm b": "printf", "cd a; > b; sed -i s/a/b/ c; make": "cd  sed", "go build -o a; ls": "", "ls a; make": "", "echo a; mkdir b": "",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range l.Begun().Commands {
+			got = append(got, c.Name)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("of %q hold %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The words that are neither options nor their values.
+func TestOperands(t *testing.T) {
+	for line, want := range map[string]string{
+		"yq": "", "yq e": "", "yq e .a b": ".a b", "head -n 5 a": "a", "head -n5 -20 a": "a", "head -n": "", "sort --key=1 --output a b": "b", "jq --arg a b .c d": ".c d", "jq --arg a": "", "sed -i -- -a": "-a", "ls - -a": "-", "perl -i.b -F, x": "x", "go test -run X -v ./a": "test ./a",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(l.Commands[0].Operands(), " "); got != want {
+			t.Errorf("the operands of %q are %q, want %q", line, got, want)
 		}
 	}
 }

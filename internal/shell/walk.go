@@ -292,7 +292,7 @@ func (w *walker) loop(c *syntax.ForClause, to sink) {
 		return
 	}
 	words, known := w.words(over.Items)
-	if !over.InPos.IsValid() || len(words) == 0 || !all(known) {
+	if len(words) == 0 || !all(known) {
 		w.again(c.Do, func() {
 			delete(w.vars, over.Name.Value)
 			w.statements(c.Do, to)

@@ -153,10 +153,10 @@ func (w *walker) part(b *strings.Builder, p syntax.WordPart, quoted bool) bool {
 	return false
 }
 
-// isPlain reports whether a parameter expands to its value without changes: $x, ${x}.
+// isPlain reports whether a parameter expands to its value without changes: $x, ${x}. Fields for
+// other shells are not set in Bash.
 func isPlain(p *syntax.ParamExp) bool {
-	return p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil &&
-		p.Index == nil && len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+	return !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 }
 
 // literal writes literal text, and reports whether it is no pattern.

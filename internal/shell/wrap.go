@@ -121,7 +121,7 @@ func (w *wrapper) value(options string, words []string, known []bool) (word, boo
 			return word{a, words[i+1], known[i+1]}, true
 		case joined && strings.HasPrefix(a, "--") && text.HasWord(options, name):
 			return word{name, value, known[i]}, true
-		case len(a) > 2 && a[1] != '-' && text.HasWord(options, a[:2]):
+		case len(a) > 2 && text.HasWord(options, a[:2]):
 			return word{a[:2], a[2:], known[i]}, true
 		}
 	}
