@@ -38,17 +38,3 @@ func TestTokensOfSegments(t *testing.T) {
 		t.Errorf("no segments have %d tokens", got)
 	}
 }
-
-// Pins stand before the window, and so does the notice if a pin follows it.
-func TestPartsBeforeTheWindow(t *testing.T) {
-	f := &fitted{parts: []part{{kind: manifest.KindSystem}, {kind: manifest.KindNotice}, {kind: manifest.KindPin}, {kind: manifest.KindArtifact}, {kind: manifest.KindNotice}}}
-	for i, want := range []bool{false, true, true, false, false} {
-		if got := f.inHead(i); got != want {
-			t.Errorf("part %d, a %s: %v", i, f.parts[i].kind, got)
-		}
-	}
-	f.parts[2].kind = manifest.KindArtifact
-	if f.inHead(1) {
-		t.Error("a notice without a pin stands before the window")
-	}
-}

@@ -10,13 +10,11 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/economy"
-	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/pager"
-	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -41,61 +39,6 @@ func TestPlaceOfASummary(t *testing.T) {
 		if got := c.anchor(tt.n); got != tt.want {
 			t.Errorf("%+v: it stands behind %q", tt, got)
 		}
-	}
-}
-
-func TestNothingNewKeepsTheFormerEntries(t *testing.T) {
-	none, some := []summary.Item{{Text: summary.None}}, []summary.Item{{Text: "x"}}
-	for _, tt := range []struct {
-		next, blockers []summary.Item
-		found          facts.FactKind
-		want           string // number of entries left
-	}{
-		{none, none, facts.FactCommand, "0 0"},
-		{none, none, facts.FactTodo, "1 0"}, {none, none, facts.FactPlan, "1 0"}, {none, none, facts.FactTask, "1 0"},
-		{none, none, facts.FactQuestion, "0 1"}, {none, none, facts.FactError, "0 1"},
-		{some, some, facts.FactCommand, "1 1"},
-		{append(none[:1:1], some...), append(none[:1:1], some...), facts.FactCommand, "2 2"},
-	} {
-		s := &summary.Summary{Next: tt.next, Blockers: tt.blockers}
-		dropEmptyEntries(s, []facts.Fact{{Kind: tt.found}})
-		if got := fmt.Sprint(len(s.Next), len(s.Blockers)); got != tt.want {
-			t.Errorf("%v, %v with a new %s: %s entries are left, want %s", tt.next, tt.blockers, tt.found, got, tt.want)
-		}
-	}
-}
-
-// The units of a call reach up to the next call. If the calls are not as many as the results, all
-// units stand in place of the last result.
-func TestUnitsOfCalls(t *testing.T) {
-	const words, look, change, step, line = account.Words, account.Look, account.Change, account.Step, account.Output
-	for _, tt := range []struct {
-		kinds []account.Kind
-		n     int
-		want  string
-	}{
-		{[]account.Kind{look, line, step, line, line}, 2, "[[1 3] [3 6]]"},
-		{[]account.Kind{words, look, line}, 1, "[[2 4]]"},
-		{[]account.Kind{change}, 1, "[[1 2]]"},
-		{[]account.Kind{look, line}, 2, "[[0 0] [1 3]]"},
-		{[]account.Kind{look, step, line}, 1, "[[1 4]]"},
-	} {
-		a := &accountInput{units: []account.Unit{{Kind: step}}, of: [][2]int{{0, 1}, {1, 1 + len(tt.kinds)}}}
-		for _, kind := range tt.kinds {
-			a.units = append(a.units, account.Unit{Kind: kind})
-		}
-		if got := fmt.Sprint(a.callParts(1, tt.n)); got != tt.want {
-			t.Errorf("%v of %d results: %s, want %s", tt.kinds, tt.n, got, tt.want)
-		}
-	}
-	for text, want := range map[string]string{"$ make\n→ ok": "→ ok", "\n→ ok": "→ ok", "$ make\n→ a\n→ b": "→ b", "$ make": "$ make", "→ ok": "→ ok"} {
-		units := []account.Unit{{Text: text}, {Text: "$ x\n→ y"}}
-		if got := withoutCommand(units); got[0].Text != want || got[1].Text != "$ x\n→ y" || units[0].Text != text {
-			t.Errorf("%q without its command: %q, want %q", text, got[0].Text, want)
-		}
-	}
-	if got := withoutCommand(nil); got != nil {
-		t.Errorf("no units: %v", got)
 	}
 }
 
