@@ -122,6 +122,11 @@ func TestDeltasAddUp(t *testing.T) {
 	if len(b.parts) != 4 || len(b.cited) != 1 || b.unknown {
 		t.Errorf("%d fields, %d citations, unknown %v", len(b.parts), len(b.cited), b.unknown)
 	}
+	for texts, want := range map[[2]string]string{{"a", "b"}: "a\nb", {"a", ""}: "a", {"", "b"}: "b"} {
+		if got := joinTexts(texts[0], texts[1]); got != want {
+			t.Errorf("%q are joined as %q, want %q", texts, got, want)
+		}
+	}
 	if b.take([]byte(`{"type":"odd_delta"}`)); !b.unknown {
 		t.Error("a delta of an unknown type is not noticed")
 	}
@@ -247,15 +252,15 @@ func TestAnyIndexOfACall(t *testing.T) {
 		return fmt.Sprintf(`data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":"{}"}}]}}]}`, index, id, name) + "\n\n"
 	}
 	const large = 2_000_000_000
-	out, err := w.Feed([]byte(chunk(large, "c2", "Bash") + chunk(1, "c1", "Read") + chunk(7, "c0", "recall")))
+	out, err := w.Feed([]byte(chunk(large, "c2", "Bash") + chunk(0, "c1", "Read") + chunk(7, "c0", "recall") + chunk(0, "", "")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c, ok := w.form.(*chat); !ok || len(c.calls) != 3 {
 		t.Errorf("there are %d calls, want 3", len(c.calls))
 	}
-	if want := chunk(0, "c2", "Bash"); !strings.HasPrefix(string(out), want) {
-		t.Errorf("the client gets %s, want %s first", out, want)
+	if want := chunk(0, "c2", "Bash") + chunk(1, "c1", "Read") + chunk(1, "", ""); string(out) != want {
+		t.Errorf("the client gets %s, want %s", out, want)
 	}
 	if _, err := w.Feed([]byte("data: [DONE]\n\n")); err != nil {
 		t.Fatal(err)
