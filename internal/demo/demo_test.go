@@ -99,17 +99,6 @@ func TestLinesOfADemonstration(t *testing.T) {
 			t.Errorf("group(%d) = %s, want %s", n, got, want)
 		}
 	}
-	var out bytes.Buffer
-	d := &demo{out: &out}
-	wide := strings.Repeat("ä", 30)
-	d.report("step", "%s · %s · b", wide, wide)
-	d.report("step", "%s · %s", wide, wide+"1234")
-	d.report("step", "%s · %s", wide, wide+"12345")
-	d.quote([]string{strings.Repeat("ö", 74), strings.Repeat("ö", 75)})
-	if want := "  step       " + wide + " · " + wide + " · b\n  step       " + wide + " · " + wide + "1234\n  step       " + wide + "\n             " + wide + "12345\n\n    " +
-		strings.Repeat("ö", 74) + "\n    " + strings.Repeat("ö", 73) + "…\n\n"; out.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
-	}
 	for text, want := range map[string]string{"a\nb\n": "[a b]", "1\n2\n3\n4\n5\n6": "[1 2 3 4 5 6]", "1\n2\n3\n4\n5\n6\n7": "[1 2 3 4 … 2 more lines 7]"} {
 		if got := fmt.Sprint(excerpt(text)); got != want {
 			t.Errorf("excerpt(%q) = %s, want %s", text, got, want)
