@@ -72,15 +72,6 @@ func TestWhatABriefQuotes(t *testing.T) {
 			t.Errorf("%q of a summary is quoted", tt.units)
 		}
 	}
-	b := &briefing{account: &briefAccount{state: &account.State{Loose: []string{"a.go", "b.go"}, Agents: []string{"scout"}, Tasks: []account.Task{
-		{Subject: "x", Status: "pending"}, {Subject: "y", Status: "completed"}, {Subject: "z", Status: "deleted"}, {Status: "pending"}, {Subject: "w"},
-	}}}}
-	if got := fmt.Sprint(b.stands(), b.tasks()); got != "[- changed, not committed: a.go, b.go - sub-agent runs: scout] [- to do: x - to do: w]" {
-		t.Errorf("the state of the work is %s", got)
-	}
-	if b.account.state = (&account.State{}); len(b.stands())+len(b.tasks()) > 0 {
-		t.Errorf("without any state: %q %q", b.stands(), b.tasks())
-	}
 }
 
 // Receipts are billed in their order, from a time on, and not what the proxy saw, too.
@@ -128,16 +119,6 @@ func TestReceiptsAreBilled(t *testing.T) {
 		got := fmt.Sprintf("%s; twice %d, compacted %d, side %d, unseen %d, %s", strings.Join(after, " "), c.res.Twice, c.res.Compacted, side, c.res.Unseen, ends)
 		if got != tt.want {
 			t.Errorf("since %v, one %v, seen %q:\n%s, want\n%s", tt.since, tt.one, tt.seen, got, tt.want)
-		}
-	}
-}
-
-// Blocks of earlier windows come first, and turns count within a window.
-func TestPlacesOfBlocks(t *testing.T) {
-	list := []api.BlockInfo{{Turn: 5, Earlier: 1}, {Turn: 1, Earlier: 2}, {Turn: 1}, {Turn: 2}}
-	for i := range list[1:] {
-		if place(&list[i]) >= place(&list[i+1]) {
-			t.Errorf("%+v is not before %+v", list[i], list[i+1])
 		}
 	}
 }
