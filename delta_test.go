@@ -31,7 +31,7 @@ func TestDiffSession(t *testing.T) {
 	}
 	pass := of(e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: api.Target{Tokens: in.Tokens / 3}}))(t)
 	d := diff("", "")
-	if len(d.Blocks) == 0 || len(d.Ops) != 1 || d.Ops[0].Op != pass.Op || *d.From.Window != pass.Before || *d.To.Window != pass.After {
+	if len(d.Blocks) == 0 || len(d.Ops) != 1 || d.Ops[0].Op != pass.Op || d.Ops[0].Blocks != len(d.Blocks) || *d.Ops[0].Before != pass.Before || *d.Ops[0].After != pass.After || *d.From.Window != pass.Before || *d.To.Window != pass.After {
 		t.Fatalf("after a pass: %+v", d)
 	}
 	list := of(e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session}))(t)
@@ -45,7 +45,7 @@ func TestDiffSession(t *testing.T) {
 		t.Errorf("%d blocks differ, and %d are not whole: %+v", len(d.Blocks), left, d.Blocks[0])
 	}
 	of(e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{string(d.Blocks[0].Block)}}))(t)
-	if d := diff(pass.Op, "now"); len(d.Blocks) != 1 || d.Blocks[0].Pinned == nil || !*d.Blocks[0].Pinned || d.Blocks[0].From != "" {
+	if d := diff(pass.Op, "now"); len(d.Blocks) != 1 || d.Blocks[0].Pinned == nil || !*d.Blocks[0].Pinned || d.Blocks[0].From != "" || d.Ops[0].Blocks != 1 || d.Ops[0].Before != nil {
 		t.Errorf("after a pin: %+v", d)
 	}
 	for range 2 {

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -123,5 +122,8 @@ func paragraphWith(text, command string) string {
 	}
 	from := 1 + strings.LastIndexByte(text[:max(at-1, 0)], '\n')
 	end := strings.Index(text[at:], "]\n")
-	return text[from:cmp.Or(at+end+1, len(text))]
+	if end < 0 {
+		return text[from:]
+	}
+	return text[from : at+end+1]
 }

@@ -207,11 +207,8 @@ func (w *Weaver) Feed(p []byte) (out []byte, err error) {
 // returns the bytes for the client, as they came. A chat stream that has a finish reason counts as
 // complete, also without [DONE].
 func (w *Weaver) Rest() (out []byte) {
-	if rest := w.split.rest(); len(rest) > 0 && !w.over {
-		e := parse(rest)
-		if len(e.data) > 0 {
-			out, w.over = w.form.event(&e)
-		}
+	if e := parse(w.split.rest()); len(e.data) > 0 && !w.over {
+		out, w.over = w.form.event(&e)
 	}
 	if c, ok := w.form.(*chat); ok && !w.over && c.stop != nil { // some servers send no [DONE]
 		c.settle()

@@ -80,6 +80,11 @@ func TestMembersAreReplaced(t *testing.T) {
 	if got := elements([]byte(`{}`)); got != nil {
 		t.Errorf("elements of an object are %s", got)
 	}
+	for raw, want := range map[string]int{"0": 0, "7": 7, "-1": -1, "-7": -1, "1.5": -1, `"1"`: -1, "": -1} {
+		if got := number([]byte(raw)); got != want {
+			t.Errorf("number(%s) = %d, want %d", raw, got, want)
+		}
+	}
 }
 
 // A call of the proxy's tool is hidden and answered also if the provider gives it no id.
@@ -117,6 +122,11 @@ func TestDeltasAddUp(t *testing.T) {
 	if len(b.parts) != 4 || len(b.cited) != 1 || b.unknown {
 		t.Errorf("%d fields, %d citations, unknown %v", len(b.parts), len(b.cited), b.unknown)
 	}
+	for texts, want := range map[[2]string]string{{"a", "b"}: "a\nb", {"a", ""}: "a", {"", "b"}: "b"} {
+		if got := joinTexts(texts[0], texts[1]); got != want {
+			t.Errorf("%q are joined as %q, want %q", texts, got, want)
+		}
+	}
 	if b.take([]byte(`{"type":"odd_delta"}`)); !b.unknown {
 		t.Error("a delta of an unknown type is not noticed")
 	}
@@ -138,6 +148,13 @@ func TestUsageAddsUp(t *testing.T) {
 		{`"1"`, "2", "2"},
 		{"true", "false", "false"},
 		{"[1]", "[2]", "[1,2]"},
+		{"[1]", "2", "2"},
+		{"1", "[2]", "[2]"},
+		{`{"in":1}`, "[2]", "[2]"},
+		{"[2]", `{"in":1}`, `{"in":1}`},
+		{"0", "9007199254740993", "9007199254740993"},
+		{"9007199254740993", "0", "9007199254740993"},
+		{"-1", "3", "2"},
 		{`{"in":1,"cost":0.5}`, `{"in":2,"cost":0.25,"out":3}`, `{"in":3,"cost":0.75,"out":3}`},
 	} {
 		if got := string(sum([]byte(tt.a), []byte(tt.b))); got != tt.want {
@@ -235,15 +252,15 @@ func TestAnyIndexOfACall(t *testing.T) {
 		return fmt.Sprintf(`data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":"{}"}}]}}]}`, index, id, name) + "\n\n"
 	}
 	const large = 2_000_000_000
-	out, err := w.Feed([]byte(chunk(large, "c2", "Bash") + chunk(1, "c1", "Read") + chunk(7, "c0", "recall")))
+	out, err := w.Feed([]byte(chunk(large, "c2", "Bash") + chunk(0, "c1", "Read") + chunk(7, "c0", "recall") + chunk(0, "", "")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c, ok := w.form.(*chat); !ok || len(c.calls) != 3 {
 		t.Errorf("there are %d calls, want 3", len(c.calls))
 	}
-	if want := chunk(0, "c2", "Bash"); !strings.HasPrefix(string(out), want) {
-		t.Errorf("the client gets %s, want %s first", out, want)
+	if want := chunk(0, "c2", "Bash") + chunk(1, "c1", "Read") + chunk(1, "", ""); string(out) != want {
+		t.Errorf("the client gets %s, want %s", out, want)
 	}
 	if _, err := w.Feed([]byte("data: [DONE]\n\n")); err != nil {
 		t.Fatal(err)
@@ -264,6 +281,27 @@ func TestLinesOfData(t *testing.T) {
 		e := parse([]byte(raw))
 		if got := string(e.written(e.data)); got != raw {
 			t.Errorf("%q: %q", raw, got)
+		}
+	}
+}
+
+// Lines end with a line feed, a carriage return or both, wherever a piece of the stream ends.
+func TestEndsOfLines(t *testing.T) {
+	const stream = ": remark\nevent: x\ndata:1\ndata\nid: 7\ndata:  2\n\n\ndata: 3\n\ndata: rest"
+	for _, end := range []string{"\n", "\r", "\r\n"} {
+		raw := strings.ReplaceAll(stream, "\n", end)
+		for _, size := range []int{1, 2, 3, len(raw)} {
+			s := new(splitter)
+			var got []string
+			whole := ""
+			for piece := range slices.Chunk([]byte(raw), size) {
+				for _, e := range s.feed(piece) {
+					got, whole = append(got, fmt.Sprintf("%s %q", e.name, e.data)), whole+string(e.raw)
+				}
+			}
+			if whole += string(s.rest()); fmt.Sprint(got) != `[x "1\n\n 2"  ""  "3"]` || whole != raw {
+				t.Errorf("%q in pieces of %d bytes: %s", end, size, got)
+			}
 		}
 	}
 }

@@ -111,8 +111,7 @@ func waiting(w *transcript.Window) error {
 			delete(open, r.CallID)
 		}
 	}
-	n := len(w.Entries)
-	if n > 0 && len(open) > 0 && len(w.Entries[n-1].Calls()) > 0 {
+	if len(open) > 0 && len(w.Entries[len(w.Entries)-1].Calls()) > 0 {
 		return fmt.Errorf("%w: the last reply of session %s waits for the results of its tools: import them first", api.ErrRequest, w.Session.ID)
 	}
 	return nil

@@ -165,9 +165,7 @@ func (k *keptSession) changed(revision store.Revision, c *store.Change) *keptSes
 	if c.Items != nil && !n.replaceItems(c) {
 		return nil
 	}
-	if len(c.Blocks) > 0 {
-		n.replaceRows(c.Blocks)
-	}
+	n.replaceRows(c.Blocks)
 	return n
 }
 

@@ -143,4 +143,71 @@ func TestKeptSessionsAreBounded(t *testing.T) {
 	if c.find(keptScope, &store.Head{ID: "0"}) == nil || c.find(keptScope, &store.Head{ID: "1"}) != nil {
 		t.Error("not those are kept that were used last")
 	}
+	for _, revision := range []store.Revision{2, 1, 2} {
+		k := kept(0, 1)
+		k.head.Revision = revision
+		c.keep(k)
+	}
+	if c.find(keptScope, &store.Head{ID: "0", Revision: 2}) == nil || c.bytes != maxKept-maxKeptSession+1 {
+		t.Errorf("an older revision took the place of a newer one, or %d bytes are kept", c.bytes)
+	}
+	k := kept(0, 0)
+	for size, want := range map[int64]bool{maxKeptSession: true, maxKeptSession + 1: false} {
+		if got := k.changed(1, &store.Change{Head: store.Head{Bytes: size}}); (got != nil) != want {
+			t.Errorf("a session that grows to %d bytes is kept: %v", size, got != nil)
+		}
+	}
+}
+
+// The other caches stay within their limits, too, and forget a scope alone.
+func TestCachesAreBounded(t *testing.T) {
+	var views ViewCache
+	head := &store.Head{ID: "s"}
+	keep := func(kind string, size int) {
+		KeepView(&views, keptScope, kind, Viewed[string]{Value: kind, Head: head, Bytes: size})
+	}
+	find := func(kind string) any { return views.find(viewKey{sessionKey{keptScope, "s"}, kind}, head) }
+	keep("a", maxViews/2)
+	keep("b", maxViews/2)
+	keep("b", maxViews+1)
+	if find("a") != "a" || find("b") != nil || views.bytes != maxViews/2 {
+		t.Errorf("%v and %v of %d bytes are kept, want a alone", find("a"), find("b"), views.bytes)
+	}
+	keep("c", maxViews/2)
+	find("a")
+	if keep("d", 1); find("a") == nil || find("c") != nil || find("d") == nil || views.bytes != maxViews/2+1 {
+		t.Errorf("%d bytes are kept, want those of a and d, which were used last", views.bytes)
+	}
+	KeepView(&views, "test/other", "e", Viewed[string]{Head: head, Bytes: 3})
+	if views.forget(keptScope); views.bytes != 3 || len(views.all) != 1 || views.order.Len() != 1 {
+		t.Errorf("after the scope was forgotten, %d bytes are kept", views.bytes)
+	}
+
+	var receipts ReceiptCache
+	one, two := sessionKey{keptScope, "1"}, sessionKey{"test/other", "2"}
+	receipts.keep(one, &Receipts{List: make([]transcript.Receipt, maxReceipts-2), Log: make([]transcript.Request, 1)})
+	receipts.keep(one, &Receipts{List: make([]transcript.Receipt, maxReceipts-2)})
+	if receipts.keep(two, &Receipts{List: make([]transcript.Receipt, 2)}); len(receipts.all) != 2 || receipts.count != maxReceipts {
+		t.Errorf("%d receipts of %d sessions are kept, want all", receipts.count, len(receipts.all))
+	}
+	if receipts.forget("test/other"); len(receipts.all) != 1 || receipts.count != maxReceipts-2 {
+		t.Errorf("after the scope was forgotten, %d receipts are kept", receipts.count)
+	}
+	if receipts.keep(two, &Receipts{List: make([]transcript.Receipt, 3)}); len(receipts.all) != 1 || receipts.count != 3 {
+		t.Errorf("%d receipts of %d sessions are kept, want that the cache begins anew", receipts.count, len(receipts.all))
+	}
+
+	var scans ScanCache
+	scan := scans.Scan(keptScope, "a text")
+	for i, size := range []int{maxScanned - len("a text"), 1, maxScanned - 1, 1} {
+		if found := scans.Scan(keptScope, "a text") == scan; !found {
+			t.Errorf("after %d steps the scan is not kept", i)
+		}
+		if scans.keeps(size); scans.new.bytes > maxScanned {
+			t.Errorf("a generation has %d bytes", scans.new.bytes)
+		}
+	}
+	if scans.Scan(keptScope, "a text") == scan {
+		t.Error("a scan outlives two generations")
+	}
 }

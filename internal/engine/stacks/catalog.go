@@ -190,7 +190,8 @@ func (k *Catalog) key(row int) artifact.Key {
 // number.
 func (c *columns) name(row int, id store.ArtifactID) {
 	var b [8]byte
-	if n, err := hex.Decode(b[:], []byte(id[:min(len(id), 16)])); err == nil && n == len(b) && hex.EncodeToString(b[:]) == string(id) {
+	_, _ = hex.Decode(b[:], []byte(id[:min(len(id), 16)])) // another id is not what b encodes to
+	if hex.EncodeToString(b[:]) == string(id) {
 		c.ids[row] = binary.BigEndian.Uint64(b[:])
 		delete(c.names, row)
 		return

@@ -3,6 +3,7 @@ package windows
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/facts"
@@ -103,15 +104,7 @@ func (by *judging) has(s *summary.Summary) bool {
 func (e *Windows) source(h *hold.Snapshot, n int, found []facts.Fact) *summary.Original {
 	src := &summary.Original{Names: identifiers}
 	all, to := h.WithEarlier(), h.Behind()+n // a summary may speak of earlier windows, too
-	size := 0
-	for _, text := range all.Texts()[:to] {
-		size += len(text) + 1
-	}
-	b := make([]byte, 0, size)
-	for _, text := range all.Texts()[:to] {
-		b = append(append(b, text...), '\n')
-	}
-	src.Text = string(b)
+	src.Text = strings.Join(append(slices.Clip(all.Texts()[:to]), ""), "\n")
 	seen := make(map[string]bool)
 	for i := range found {
 		if f := &found[i]; f.Kind == facts.FactChange && !byproduct(f) && !seen[f.Subject] {

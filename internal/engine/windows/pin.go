@@ -34,7 +34,7 @@ func (e *Windows) Pin(ctx context.Context, scope governance.Scope, req *api.PinR
 		res.Blocks = append(res.Blocks, ref.Block)
 		res.Session = ref.Session
 	}
-	if dry := *req; len(sessions) > 1 && !req.DryRun {
+	if dry := *req; len(sessions) > 1 {
 		dry.DryRun = true
 		for _, id := range sessions {
 			if _, err := e.pinSession(ctx, scope, id, bySession[id], &dry); err != nil {

@@ -81,7 +81,7 @@ func (e *Windows) attempts(ctx context.Context, scope governance.Scope, p *pass,
 		if a.Accepted {
 			return o, tried, nil
 		}
-		if best == nil || o.report != nil && o.report.Score > best.Score {
+		if best == nil || o.report.Score > best.Score {
 			best = o.report
 		}
 	}

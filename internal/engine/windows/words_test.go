@@ -394,3 +394,25 @@ func TestMomentsHaveSizes(t *testing.T) {
 		t.Errorf("a window that an operation made of nothing: %v", m.Window)
 	}
 }
+
+func TestMomentsAreNamed(t *testing.T) {
+	d := &delta{h: &hold.Snapshot{Head: &store.Head{Revision: 9}}, ops: make([]hold.Op, 4), data: make([]journalData, 4)}
+	for i, revision := range []store.Revision{1, 2, 3, 6} {
+		d.ops[i].ID, d.ops[i].Revision = fmt.Sprint("op_", revision), revision
+	}
+	d.data[1].Moves, d.data[2].Moves = make([]hold.Move, 1), make([]hold.Move, 1)
+	fresh := &delta{h: d.h, ops: d.ops[:2], data: d.data[2:]}
+	for _, tt := range []struct {
+		d    *delta
+		word string
+		want int // number of operations that were done by then, or -1
+	}{
+		{d, "now", 4}, {d, "start", 1}, {d, "pass", 2}, {d, "1", 1}, {d, "3", 3}, {d, "5", 3}, {d, "6", 4}, {d, "9", 4},
+		{d, "10", -1}, {d, "0", -1}, {d, "-1", -1}, {d, "op_3", 3}, {d, "op_6", 4}, {d, "op_5", -1}, {d, "op", -1},
+		{fresh, "pass", 0}, {&delta{h: d.h, ops: d.ops, data: d.data[:1]}, "pass", 1}, {&delta{h: d.h}, "start", 0}, {&delta{h: d.h}, "pass", 0},
+	} {
+		if got, err := tt.d.moment(tt.word); (err == nil) != (tt.want >= 0) || err == nil && got != tt.want {
+			t.Errorf("moment(%q) = %d, %v, want %d", tt.word, got, err, tt.want)
+		}
+	}
+}
