@@ -238,7 +238,7 @@ func wordsAnd(extra string) set {
 	var s set
 	for c := range 256 {
 		low := c | 0x20
-		s[c] = 'a' <= low && low <= 'z' && c < 128 || '0' <= c && c <= '9' || c == '_' || c < 128 && strings.IndexByte(extra, byte(c)) >= 0
+		s[c] = 'a' <= low && low <= 'z' || '0' <= c && c <= '9' || c == '_' || strings.IndexByte(extra, byte(c)) >= 0
 	}
 	return s
 }
