@@ -139,6 +139,10 @@ func TestLinesOfEntries(t *testing.T) {
 			t.Errorf("%+v is %+v, want %+v", tt.b, got, tt.want)
 		}
 	}
+	s, err := Parse([]byte("Compression # 4\nwords\n\n## Next Steps\n- a\n  - b\n\n## Metadata\n- Tokens Before: 99999999999999999999\n- Tokens After: 7, or 2_000\n- Depth: none\n- Probe Score: good"))
+	if diff := cmp.Diff(&Summary{Next: []Item{{Text: "a"}, {Text: "b"}}, Meta: Meta{Count: 4, TokensAfter: 2000}}, s); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
 	for _, tt := range []struct {
 		b    bullet
 		want Error

@@ -201,6 +201,7 @@ func TestFitCountsNoBlankLines(t *testing.T) {
 	}{
 		{"First line.\n\nSecond.", "First line.\n… 1 more\n", []Elision{{SectionState, 1, []string{short("Second.")}}}},
 		{"First line.\n \n", "First line.\n \n\n", nil},
+		{" ", " \n", nil},
 		{"\nFirst line.\nSecond.\n", "\nFirst line.\n… 1 more\n", []Elision{{SectionState, 1, []string{short("Second.")}}}},
 	} {
 		got, left, _ := (&Summary{State: tt.state}).Fit(&FitOptions{Size: characters, Limit: 1})

@@ -347,6 +347,9 @@ func BenchmarkMerge(b *testing.B) {
 
 // What says nothing stays once, and only where nothing else is said.
 func TestMergeOfNothing(t *testing.T) {
+	if got, edits := (*Summary)(nil).Merge(nil); got.Count != 1 || !got.blank() || edits != nil {
+		t.Errorf("nothing and nothing are %+v, %v", got, edits)
+	}
 	none, some := []Item{{Text: None}}, []Item{{Text: "a"}}
 	m := Meta{Count: 2, At: "then", Messages: 10, TokensBefore: 7, TokensAfter: 5, Ratio: 3, ProbeScore: 5, Strategy: "anchored", Model: "m", Depth: 4, Input: "00ff"}
 	for _, tt := range []struct{ next, want Meta }{

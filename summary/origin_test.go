@@ -19,6 +19,8 @@ func TestNumbersOfTheSource(t *testing.T) {
 		{"a share in two words", "it fell by 83 per cent", "83", "%", "", true},
 		{"a number that is no share", "83 files", "83", "%", "", false},
 		{"a number that is no share, with zeros", "83 files", "83.0", "%", "", false},
+		{"a number that is a share without a sign", "lamps: 12.5", "12.5", "%", "", true},
+		{"a number of too many places to tell", "the talk", "1.23456789", "", "", true},
 		{"a part of a number that is a share", "8.59 percent", "8.5", "%", "", false},
 		{"a unit in a word", "it took 35s", "35", "", " seconds", true},
 		{"a unit in a word, with a blank", "it took 35 s", "35", "", " seconds", true},
@@ -196,6 +198,12 @@ func TestOneProblemIsOne(t *testing.T) {
 	src.Text += "\nuser: please fix the bugs"
 	if got := Check(s, src); len(got) > 0 {
 		t.Errorf("got %v of an intent that the source has", got)
+	}
+	if s, got := Examine([]byte("The work went well."), nil); s != nil || len(got) != 2 || got[1].Rule != ruleSyntax {
+		t.Errorf("got %v, %v, want that it is no summary", s, got)
+	}
+	if s, got := Examine([]byte(sound().Markdown()), nil); s == nil || len(got) > 0 {
+		t.Errorf("got %v, %v, want a sound summary", s, got)
 	}
 	got := slices.Concat(CheckText("I'm sorry, but I can't help. "+strings.Repeat("x", 700), nil), CheckText(strings.Repeat("x", 90), nil))
 	if len(got) != 2 || len([]rune(got[0].Entry)) != 600 || len([]rune(got[1].Entry)) != 80 {

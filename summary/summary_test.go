@@ -111,6 +111,11 @@ func TestParseErrors(t *testing.T) {
 		{"a count is a text", `{"session_intent":"","compression_count":"three"}`, "compression_count", 0},
 		{"a score is a list", `{"session_intent":"","probe_score":[]}`, "probe_score", 0},
 		{"a summary is a list", `{"compression_state":{"summary":[]}}`, "summary", 0},
+		{"a note that is a list", `{"errors_encountered":[{"error":"e","note":[]}]}`, "errors_encountered[0].note", 0},
+		{"a change in a number", `{"files_modified":{"a.go":7}}`, "files_modified.a.go", 0},
+		{"files in a number", `{"files_modified":7}`, "files_modified", 0},
+		{"a path that is a number", `{"files_modified":[{"path":7}]}`, "files_modified[0].path", 0},
+		{"a list in a number", `{"blockers":7}`, "blockers", 0},
 		{"a file without a path", `{"files_modified":[{"path":"a"},{"changes":["1"]}]}`, "files_modified[1]", 0},
 		{"a decision that is null", `{"decisions_made":[{"decision":null}]}`, "decisions_made[0]", 0},
 		{"metadata alone", "## Metadata\n\n- **Model:** m", "", 1},
@@ -159,9 +164,12 @@ func TestSyntaxErrorsSayWhere(t *testing.T) {
 			t.Errorf("of %s: %s", value, got)
 		}
 	}
-	fs := Files{{Path: "a"}}
-	if err := json.Unmarshal([]byte("null"), &fs); err != nil || len(fs) != 1 {
-		t.Errorf("null is the files %v: %v", fs, err)
+	fs, it := Files{{Path: "a"}}, Item{}
+	if err := errors.Join(json.Unmarshal([]byte("null"), &fs), json.Unmarshal([]byte(`{"text":"b","source":"c"}`), &it)); err != nil || len(fs) != 1 || it != (Item{"b", "c"}) {
+		t.Errorf("read are %v and %v: %v", fs, it, err)
+	}
+	if got, err := json.Marshal(Files(nil)); err != nil || string(got) != "null" {
+		t.Errorf("no files are %s: %v", got, err)
 	}
 }
 

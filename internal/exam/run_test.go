@@ -231,26 +231,17 @@ func TestTooLargeForTheModel(t *testing.T) {
 
 // Long jobs tell how far they are, and what a model used is added up.
 func TestProgress(t *testing.T) {
-	r := answered(t)
-	steps := ""
+	r, steps := answered(t), ""
 	r.Step = func(done, total int) { steps += fmt.Sprintf("%d/%d ", done, total) }
-	methods, err := Methods("whole,simple-names", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Prepare(t.Context(), made(t), methods, 40); err != nil || steps != "1/6 2/6 3/6 4/6 5/6 6/6 " {
-		t.Errorf("prepared: %s%v", steps, err)
-	}
-	steps = ""
-	script := &llmtest.Script{Func: func(_ int, p *llm.Prompt) llmtest.Step {
+	methods, named := Methods("whole,simple-names", nil)
+	prepared := r.Prepare(t.Context(), made(t), methods, 40)
+	tally, asked := r.Ask(t.Context(), asks(&llmtest.Script{Func: func(_ int, p *llm.Prompt) llmtest.Step {
 		return llmtest.Step{Text: answersTo(p, "x"), Usage: llm.Usage{Input: 7, Output: 2}}
-	}}
-	if tally, err := r.Ask(t.Context(), asks(script), true); err != nil || steps != "0/6 1/6 2/6 3/6 4/6 5/6 " || tally.Usage != (llm.Usage{Input: 42, Output: 12}) {
-		t.Errorf("asked: %s%+v, %v", steps, tally, err)
-	}
-	steps = ""
-	if _, err := r.Grade(t.Context(), asks(grader(t)), 1, false); err != nil || steps != "0/3 1/3 2/3 " {
-		t.Errorf("graded: %s%v", steps, err)
+	}}), true)
+	_, graded := r.Grade(t.Context(), asks(grader(t)), 1, false)
+	const want = "1/6 2/6 3/6 4/6 5/6 6/6 0/6 1/6 2/6 3/6 4/6 5/6 0/3 1/3 2/3 "
+	if err := errors.Join(named, prepared, asked, graded); err != nil || steps != want || tally.Usage != (llm.Usage{Input: 42, Output: 12}) {
+		t.Errorf("got %s, %+v, %v, want %s", steps, tally, err, want)
 	}
 }
 
@@ -280,6 +271,14 @@ func TestKeyByHand(t *testing.T) {
 		if got := letter(i); got != want {
 			t.Errorf("letter %d is %s, want %s", i, got, want)
 		}
+	}
+	r := newRun(t)
+	for _, session := range []string{"harbor", "bakery", "dome"} {
+		r.hand(t, "answers/whole/"+session+".json", `{"answers":{}}`)
+		r.hand(t, "answers/simple-names/"+session+".json", `{"answers":{}}`)
+	}
+	if tally, err := r.Grade(t.Context(), nobody, 1, true); err != nil || tally.Kept != 3 {
+		t.Errorf("sheets without answers: %+v, %v", tally, err)
 	}
 	if full := strings.Repeat("w ", mostWords-1) + "w"; said(full).short() != full {
 		t.Error("an answer of as many words as it may have is cut")
@@ -380,7 +379,7 @@ func grade(says string) float64 {
 func grader(t *testing.T) *llmtest.Script {
 	return &llmtest.Script{Func: func(_ int, p *llm.Prompt) llmtest.Step {
 		var s Sheet
-		if err := json.Unmarshal([]byte(p.Text), &s); err != nil || p.System != graderTask {
+		if err := json.Unmarshal([]byte(p.Text), &s); err != nil || p.System != graderTask || s.Task != "" {
 			t.Errorf("%v: %s", err, p.Text)
 		}
 		g := Grades{Grades: make(map[string]map[string]float64), Next: make(map[string]int)}

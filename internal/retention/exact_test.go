@@ -3,11 +3,13 @@ package retention
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -24,7 +26,8 @@ func spoken(msgs []Message) string {
 func TestMethodsAtTheirBudgets(t *testing.T) {
 	prefix := []Message{user("aaaaaaaa"), assistant("bbbbbbbb"), assistant("cccccccc")} // of 6 tokens each
 	long := strings.Repeat("x", 72)                                                     // 22 tokens, and cleared 13
-	tools := []Message{user("aaaa"), result("1", long), result("2", cleared), result("3", long)}
+	tools := []Message{user("aaaaaaaa"), result("1", long), result("2", cleared), result("3", long)}
+	three := "|" + cleared + "|" + cleared + "|" + cleared
 	largest := []Message{user("aaaaaaaa"), user(strings.Repeat("b", 16)), user(strings.Repeat("c", 16)), user("d")} // 6, 8, 8, 5
 	for _, tt := range []struct {
 		pack   func([]Message, int) []Message
@@ -33,8 +36,8 @@ func TestMethodsAtTheirBudgets(t *testing.T) {
 	}{
 		{firstLast, prefix, map[int]string{18: "aaaaaaaa|bbbbbbbb|cccccccc", 12: "aaaaaaaa|cccccccc", 11: "aaaa|cccccccc", 10: "aaaa|cccc", 9: "cccccccc"}},
 		{firstLast, nil, map[int]string{9: ""}},
-		{Masked, tools, map[int]string{3: "aaaa|" + long + "|" + cleared + "|" + long, 1: "aaaa|" + cleared + "|" + cleared + "|" + long, 0: "aaaa|" + cleared + "|" + cleared + "|" + cleared}},
-		{maskFit, tools, map[int]string{62: "aaaa|" + long + "|" + cleared + "|" + long, 61: "aaaa|" + cleared + "|" + cleared + "|" + long, 53: "aaaa|" + cleared + "|" + cleared + "|" + long, 52: "aaaa|" + cleared + "|" + cleared + "|" + cleared, 44: "aaaa|" + cleared + "|" + cleared + "|" + cleared, 43: cleared + "|" + cleared + "|" + cleared}},
+		{Masked, tools, map[int]string{3: spoken(tools), 1: "aaaaaaaa|" + cleared + "|" + cleared + "|" + long, 0: "aaaaaaaa" + three}},
+		{maskFit, tools, map[int]string{63: spoken(tools), 62: "aaaaaaaa|" + cleared + "|" + cleared + "|" + long, 54: "aaaaaaaa|" + cleared + "|" + cleared + "|" + long, 53: "aaaaaaaa" + three, 45: "aaaaaaaa" + three, 44: "aaaa" + three, 43: three[1:]}},
 		{func(p []Message, b int) []Message { return dropLargest(p, singles(p), b) }, largest, map[int]string{27: spoken(largest), 26: spoken([]Message{largest[0], largest[2], largest[3]}), 19: spoken([]Message{largest[0], largest[2], largest[3]}), 18: "aaaaaaaa|d"}},
 		{clip, prefix, map[int]string{18: spoken(prefix), 17: "aaaa|bbbb|cccc", 15: "aaaa|bbbb|cccc", 14: "||", 12: "||", 11: "|"}},
 	} {
@@ -44,8 +47,33 @@ func TestMethodsAtTheirBudgets(t *testing.T) {
 			}
 		}
 	}
-	calls := clippedCalls([]Call{{"1", "Edit", `{"a":"abcdef","b":["abcdef",{"c":"abcd"}],"n":123456}`}, {"2", "Bash", "abcdef"}}, 3)
-	if calls[0].Args != `{"a":"abc","b":["abc",{"c":"abc"}],"n":123456}` || calls[1].Args != "abc" {
+	for _, m := range Simple() {
+		if !IsSimple(m.Name) || m.Oracle() || IsSimple(strings.TrimPrefix(m.Name, "simple-")) || len(Simple()) != len(Baselines())-2 {
+			t.Errorf("%s is no simple method", m.Name)
+		}
+	}
+	if got := keywords("The lamp of the Lamp id"); !slices.Equal(got, []string{"the", "lamp"}) {
+		t.Errorf("keywords: %q", got)
+	}
+	one := at(t, 1, nil, user("alpha_x b"), call("1", `{"q":"alpha_x"}`)) // of 7 tokens
+	for budget, want := range map[int]string{7: "alpha_x b", 6: ""} {
+		if lines, whole := spoken(oracleLines(one, budget)), spoken(oracleMessages(one, budget)); lines != want || whole != want {
+			t.Errorf("in %d, oracles keep %q and %q, want %q", budget, lines, whole, want)
+		}
+	}
+	talk := conversation(1, 40)
+	epochs, size := Epochs(nil, carrel.StrategyImportance), Cost(talk)/3
+	out, _ := epochs.packCase(&Case{Trajectory: new(Trajectory), Prefix: talk}, size, nil)
+	begin := Cost(out) - Cost(talk[epoch(talk, size):])
+	if got := epochs.Pack(talk, size); epochs.Name != "carrel-importance-epochs" || begin > size/2 || begin < size/4 || spoken(got) != spoken(out) {
+		t.Errorf("%s begins with %d tokens of a budget of %d", epochs.Name, begin, size)
+	}
+	hands := newJudge(at(t, 2, nil, user("x_name"), call("0", `{"q":"old_name"}`), assistant("Well."), call("1", `{"q":"x_name new_name"}`))).about
+	if len(hands) != 1 || !hands[0][nameOf("new_name")] || !hands[0][nameOf("x_name")] || hands[0][nameOf("old_name")] {
+		t.Errorf("at hand are %v", hands)
+	}
+	calls := clippedCalls([]Call{{"1", "Edit", `{"a":"abcdef","b":["abcdef",{"c":"abcd"}],"n":12345678901234567890}`}, {"2", "Bash", "abcdef"}}, 3)
+	if calls[0].Args != `{"a":"abc","b":["abc",{"c":"abc"}],"n":12345678901234567890}` || calls[1].Args != "abc" {
 		t.Errorf("clipped calls: %+v", calls)
 	}
 	for budget, want := range map[int]string{6: "[0 1] [2]", 5: "[0 1]", 3: "[2]", 1: ""} {

@@ -471,6 +471,9 @@ func TestLayoutAtItsBounds(t *testing.T) {
 			t.Errorf("%q is split into %q, want %q", s, got, want)
 		}
 	}
+	if got := l.split("世", 1); len(got) != 1 {
+		t.Errorf("a character is split into %q", got)
+	}
 	if got := fmt.Sprintf("%q", l.factsOf([]string{"make ci\nhere", "or other"})); got != `[["make ci"] ["command: other"]]` {
 		t.Errorf("within 25, the facts are %s", got)
 	}
