@@ -139,7 +139,7 @@ func TestLinesOfEntries(t *testing.T) {
 			t.Errorf("%+v is %+v, want %+v", tt.b, got, tt.want)
 		}
 	}
-	s, err := Parse([]byte("Compression # 4\nwords\n\n## Next Steps\n- a\n  - b\n\n## Metadata\n- Tokens Before: 99999999999999999999\n- Tokens After: 7, or 2_000\n- Depth: none\n- Probe Score: good"))
+	s, err := Parse([]byte("Compression # 4\nDepth # 3\nwords\n\n## Next Steps\n- a\n  - b\n\n## Metadata\n- Tokens Before: 99999999999999999999\n- Tokens After: 7, or 2_000\n- Depth: none\n- Probe Score: good"))
 	if diff := cmp.Diff(&Summary{Next: []Item{{Text: "a"}, {Text: "b"}}, Meta: Meta{Count: 4, TokensAfter: 2000}}, s); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -184,7 +184,7 @@ func TestLinesOfBrokenSummaries(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"{}": "{}|0|true", " \n{}": "{}|1|true", "```\n{}\n```": "{}|1|true", "```\nx\n```": "x\n|0|false", "a {b} c": "{b}|0|true", "a\n{b} c } d": "{b} c }|1|true", "a { b": "{ b|0|true", "x": "x|0|false", "## Session Intent\n{x}": "## Session Intent\n{x}|0|false",
+		"{}": "{}|0|true", " \n{}": "{}|1|true", "```\n{}\n```": "{}|1|true", "```\nx\n```": "x\n|0|false", "a {b} c": "{b}|0|true", "a {} b": "{}|0|true", "a\n{b} c } d": "{b} c }|1|true", "a { b": "{ b|0|true", "x": "x|0|false", "## Session Intent\n{x}": "## Session Intent\n{x}|0|false",
 	} {
 		body, above, isJSON := payload(text)
 		if got := fmt.Sprint(body, "|", above, "|", isJSON); got != want {
@@ -234,6 +234,7 @@ func TestFiguresAtTheirBounds(t *testing.T) {
 		{"3", "3145728", 0, "mb", true},
 		{"2", "2000000000", 0, "gb", true},
 		{"2", "2147483648", 0, "g", true},
+		{"17179.869184", "0", 6, "gb", false}, // their product is 2^64
 	} {
 		v, _, _ := parseFigure(tt.v)
 		w, _, _ := parseFigure(tt.w)

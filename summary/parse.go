@@ -521,8 +521,8 @@ func splitStatus(text string) (st, note string) {
 	}
 	word := text
 	for _, sep := range []string{" – ", " — ", " - ", ": ", "; ", ", ", " ("} {
-		if i := strings.Index(text, sep); i >= 0 && i < len(word) {
-			word = text[:i]
+		if i := strings.Index(text, sep); i >= 0 {
+			word = text[:min(i, len(word))]
 		}
 	}
 	st = status(word)
