@@ -220,6 +220,7 @@ func TestScores(t *testing.T) {
 		{"nothing", nil, 0, 0, 0, 0},
 		{"the first two messages", c.Prefix[:2], .5, .5, 0, 0},
 		{"the result of the first call", c.Prefix[2:3], .25, .25, 1, 0},
+		{"again without its words", []Message{c.Prefix[2], user("x alpha_x y")}, .25, .25, 1, 0},
 		{"a list on one line has no neighbors", []Message{user("x, alpha_x, first.go, gamma_x, plan_one, x")}, 1, 0, 0, 1},
 		// The beginning and the end of a line count as words. So a name that began or ended a line
 		// counts alone on its line, as all but plan_one did.

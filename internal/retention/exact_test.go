@@ -37,6 +37,7 @@ func TestMethodsAtTheirBudgets(t *testing.T) {
 		{firstLast, prefix, map[int]string{18: "aaaaaaaa|bbbbbbbb|cccccccc", 12: "aaaaaaaa|cccccccc", 11: "aaaa|cccccccc", 10: "aaaa|cccc", 9: "cccccccc"}},
 		{firstLast, nil, map[int]string{9: ""}},
 		{Masked, tools, map[int]string{3: spoken(tools), 1: "aaaaaaaa|" + cleared + "|" + cleared + "|" + long, 0: "aaaaaaaa" + three}},
+		{Masked, tools[1:], map[int]string{0: three[1:]}}, {maskFit, tools[1:], map[int]string{57: spoken(tools[1:]), 39: three[1:]}},
 		{maskFit, tools, map[int]string{63: spoken(tools), 62: "aaaaaaaa|" + cleared + "|" + cleared + "|" + long, 54: "aaaaaaaa|" + cleared + "|" + cleared + "|" + long, 53: "aaaaaaaa" + three, 45: "aaaaaaaa" + three, 44: "aaaa" + three, 43: three[1:]}},
 		{func(p []Message, b int) []Message { return dropLargest(p, singles(p), b) }, largest, map[int]string{27: spoken(largest), 26: spoken([]Message{largest[0], largest[2], largest[3]}), 19: spoken([]Message{largest[0], largest[2], largest[3]}), 18: "aaaaaaaa|d"}},
 		{clip, prefix, map[int]string{18: spoken(prefix), 17: "aaaa|bbbb|cccc", 15: "aaaa|bbbb|cccc", 14: "||", 12: "||", 11: "|"}},
@@ -47,10 +48,17 @@ func TestMethodsAtTheirBudgets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Simple methods know no needs, oracles take what fits, and epochs and desks keep what they promise.
+func TestMethodsOfCases(t *testing.T) {
 	for _, m := range Simple() {
-		if !IsSimple(m.Name) || m.Oracle() || IsSimple(strings.TrimPrefix(m.Name, "simple-")) || len(Simple()) != len(Baselines())-2 {
+		if !IsSimple(m.Name) || m.Oracle() || IsSimple(strings.TrimPrefix(m.Name, "simple-")) {
 			t.Errorf("%s is no simple method", m.Name)
 		}
+	}
+	if len(Simple()) != len(Baselines())-2 {
+		t.Errorf("there are %d simple methods, want all but the oracles", len(Simple()))
 	}
 	if got := keywords("The lamp of the Lamp id"); !slices.Equal(got, []string{"the", "lamp"}) {
 		t.Errorf("keywords: %q", got)
@@ -68,8 +76,21 @@ func TestMethodsAtTheirBudgets(t *testing.T) {
 	if got := epochs.Pack(talk, size); epochs.Name != "carrel-importance-epochs" || begin > size/2 || begin < size/4 || spoken(got) != spoken(out) {
 		t.Errorf("%s begins with %d tokens of a budget of %d", epochs.Name, begin, size)
 	}
-	hands := newJudge(at(t, 2, nil, user("x_name"), call("0", `{"q":"old_name"}`), assistant("Well."), call("1", `{"q":"x_name new_name"}`))).about
-	if len(hands) != 1 || !hands[0][nameOf("new_name")] || !hands[0][nameOf("x_name")] || hands[0][nameOf("old_name")] {
+	data, err := Request(talk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := NewDesk("talk", "openai", data, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := d.Whole()
+	window, err := d.Window(d.Stays+size, carrel.StrategyImportance)
+	if after, _ := d.Whole(); err != nil || len(window) >= len(before) || string(after) != string(before) {
+		t.Errorf("of %d bytes a window has %d and leaves %d: %v", len(before), len(window), len(after), err)
+	}
+	hands := newJudge(at(t, 2, nil, user("x_name y_name"), call("0", `{"q":"old_name"}`), assistant("Well."), call("1", `{"q":"x_name new_name"}`))).about
+	if len(hands) != 1 || !hands[0][nameOf("new_name")] || !hands[0][nameOf("y_name")] || hands[0][nameOf("old_name")] {
 		t.Errorf("at hand are %v", hands)
 	}
 	calls := clippedCalls([]Call{{"1", "Edit", `{"a":"abcdef","b":["abcdef",{"c":"abcd"}],"n":12345678901234567890}`}, {"2", "Bash", "abcdef"}}, 3)
@@ -193,8 +214,17 @@ func TestOptionsOfAMeasurement(t *testing.T) {
 			t.Errorf("the estimate of %d draws is %s, want %s", n, got, want)
 		}
 	}
-	red, blue := NewTrajectory("a", "g", "red", prefixOf(3)), NewTrajectory("b", "g", "red", prefixOf(3))
-	other := NewTrajectory("c", "h", "blue", prefixOf(5))
+	s := NewSample([][]int{{0}, {1}, {2}}, 20, 1)
+	same := func(draw []int) bool { return slices.Equal(draw, []int{0, 1, 2}) }
+	if len(s.draws) != 21 || !same(s.draws[0]) || !slices.ContainsFunc(s.draws, func(d []int) bool { return !same(d) }) {
+		t.Errorf("draws %v, want each group once, and then random ones", s.draws)
+	}
+	m := NewTrajectory("a", "a", "f", []Message{{Calls: []Call{{"1", "Read", "a_b"}, {"2", "Read", "c_d"}}}}).Messages[0]
+	if m.Calls = m.Calls[:1]; m.reading().plain != "\nRead\na_b" {
+		t.Errorf("of one call is read %q", m.reading().plain)
+	}
+	red, blue := NewTrajectory("a", "g", "red", slices.Repeat([]Message{user("aaaa")}, 3)), NewTrajectory("b", "g", "red", slices.Repeat([]Message{user("aaaa")}, 3))
+	other := NewTrajectory("c", "h", "blue", slices.Repeat([]Message{user("aaaa")}, 5))
 	got := families([]*Case{
 		{Trajectory: red, At: 1, Needs: make([]Need, 3), Lines: make([]Need, 3)}, {Trajectory: red, At: 2, Needs: make([]Need, 6), Lines: make([]Need, 2)},
 		{Trajectory: blue, At: 3, Needs: make([]Need, 3)}, {Trajectory: other, At: 5, Needs: make([]Need, 5)},
@@ -202,15 +232,6 @@ func TestOptionsOfAMeasurement(t *testing.T) {
 	if diff := cmp.Diff([]Family{{"red", 2, 1, 3, 1, 4, 10}, {"blue", 1, 1, 1, 0, 5, 25}}, got); diff != "" {
 		t.Errorf("families (-want +got):\n%s", diff)
 	}
-}
-
-// prefixOf returns n messages of 5 tokens each.
-func prefixOf(n int) []Message {
-	var msgs []Message
-	for range n {
-		msgs = append(msgs, user("aaaa"))
-	}
-	return msgs
 }
 
 // A report is written as it always was.

@@ -258,7 +258,7 @@ func checkPeerError(t *testing.T, err error, want, said string) {
 		t.Errorf("it said %q, want %q", e.Said, said)
 	}
 	text := err.Error()
-	for _, part := range []string{"peer " + e.Name + ": ", want, said, "start " + os.Args[0] + " by hand"} {
+	for _, part := range []string{"peer " + e.Name + ": ", want, map[bool]string{true: "; ", false: said + "\n"}[said == ""] + "start " + os.Args[0] + " by hand"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in %q", part, text)
 		}

@@ -253,6 +253,8 @@ func TestDraftAtItsBounds(t *testing.T) {
 		{"current_state", []facts.Fact{fact(facts.FactCommand, 5, facts.StatusOK, "git commit", "[main a] B"), fact(facts.FactQuestion, 5, resolved, "", "Q5?")}, "Last command: committed [main a] B."},
 		{"current_state", reads, "Last change: a.go: x"},
 		{"current_state", reads[1:2], "Last read: a.go"},
+		{"current_state", []facts.Fact{fact(facts.FactTodo, 2, facts.StatusCompleted, "D", "D"), fact(facts.FactTodo, 2, facts.StatusCompleted, "E", "E"), fact(facts.FactTodo, 2, facts.StatusPending, "F", "F")}, "To-dos: 2 of 3 completed."},
+		{"session_intent", []facts.Fact{task}, "T3"},
 		{"next_steps", []facts.Fact{task, fact(facts.FactProgress, 3, "", "", "P3")}, "Do what was asked last: T3"},
 		{"next_steps", []facts.Fact{task, fact(facts.FactProgress, 4, "", "", "P4")}, ""},
 		{"next_steps", []facts.Fact{task, fact(facts.FactQuestion, 4, resolved, "", "Q4?")}, ""},
@@ -271,6 +273,9 @@ func TestDraftAtItsBounds(t *testing.T) {
 		if diff := cmp.Diff(tt.want, strings.Join(got, "|")); diff != "" {
 			t.Errorf("%s of list %d (-want +got):\n%s", tt.section, i, diff)
 		}
+	}
+	if !refers("x", "") {
+		t.Error("a text has no nothing")
 	}
 	for text, want := range map[string]bool{"see a.org/b": true, "a.org/b.": true, "a.org/b/c": false, "a.org/b/c and a.org/b": true, "a.org/b2": false, "a.org": false} {
 		if got := refers(text, "a.org/b"); got != want {
