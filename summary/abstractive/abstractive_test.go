@@ -303,7 +303,7 @@ func TestWindowThatIsTooSmall(t *testing.T) {
 		}
 	}
 	for _, sum := range []Summarizer{{}, {Generator: &llmtest.Script{}, Window: -1}, {Generator: &llmtest.Script{}, MaxTokens: -1}} {
-		if _, _, err := sum.Draft(t.Context(), talk(1)); err == nil {
+		if _, _, err := sum.Draft(t.Context(), talk(1)); err == nil || errors.Is(err, llm.ErrUnavailable) {
 			t.Errorf("%+v makes sense", sum)
 		}
 	}
@@ -359,7 +359,7 @@ func TestAnswer(t *testing.T) {
 		}
 		return llmtest.Say(`{"q5": "five"}`)
 	}}
-	got, record, err := Answer(t.Context(), s, "The record.\n", questions)
+	got, record, err := Answer(t.Context(), s, "The \xffrecord.\n", questions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,7 @@ func TestAnswer(t *testing.T) {
 	if p.MaxTokens != 64+5*100 {
 		t.Errorf("five answers get %d tokens", p.MaxTokens)
 	}
-	if p.System != answers || !strings.Contains(p.Text, "\nThe record.\n") || !strings.Contains(p.Text, "q5: What is 24?\n") || strings.Contains(p.Text, "id-24") {
+	if p.System != answers || !strings.Contains(p.Text, "\nThe \ufffdrecord.\n") || !strings.Contains(p.Text, "q5: What is 24?\n") || strings.Contains(p.Text, "id-24") {
 		t.Errorf("the prompt is %s", p.Text)
 	}
 }
@@ -400,9 +400,11 @@ func TestAnswersThatAreRefused(t *testing.T) {
 			}
 		})
 	}
-	s := &llmtest.Script{Tokens: 100}
-	if _, _, err := Answer(t.Context(), s, strings.Repeat("word ", 1000), questions); !errors.Is(err, errWindow) || s.Calls() != 0 {
-		t.Errorf("%v after %d calls, want ErrWindow after none", err, s.Calls())
+	s := &llmtest.Script{}
+	for _, s.Tokens = range []int{1, 100} {
+		if _, _, err := Answer(t.Context(), s, strings.Repeat("word ", 1000), questions); !errors.Is(err, errWindow) || s.Calls() != 0 {
+			t.Errorf("%v after %d calls, want ErrWindow after none", err, s.Calls())
+		}
 	}
 	if got, record, err := Answer(t.Context(), s, "w", nil); err != nil || len(got) != 0 || record.Calls != 0 {
 		t.Errorf("no questions: %v, %+v, %v", got, record, err)
@@ -471,6 +473,12 @@ func TestLayoutAtItsBounds(t *testing.T) {
 			t.Errorf("%q is split into %q, want %q", s, got, want)
 		}
 	}
+	if parts, err := (&layout{count: count, room: 400}).pieces(blocks(512)[0]); err != nil || len(parts) != 4 || parts[0].part != 1 || parts[3].part != 4 {
+		t.Errorf("pieces %+v, %v", parts, err)
+	}
+	if _, err := (&layout{count: count, room: -5}).pieces(Block{Text: "x"}); !strings.Contains(fmt.Sprint(err), ": 0 tokens are left for the conversation, want 128: ") {
+		t.Errorf("without room: %v", err)
+	}
 	if got := l.split("世", 1); len(got) != 1 {
 		t.Errorf("a character is split into %q", got)
 	}
@@ -482,8 +490,8 @@ func TestLayoutAtItsBounds(t *testing.T) {
 		t.Errorf("within 29, the facts are %s", got)
 	}
 	b := Block{ID: "b", Role: "user"}
-	got := l.frame("", nil, []piece{{b, "a", 0, 0}, {b, "c\n", 1, 0}, {b, "d", 2, 0}}, 1, 1)
-	want := "The marker is M.\n\nM block b, user\na\nM block b, user, piece 1 of it\nc\nd\nM end\n\nNow the JSON object.\n"
+	got := l.frame("", nil, []piece{{b, "a", 0, 0}, {b, "c", 1, 0}, {b, "d", 2, 0}}, 1, 1)
+	want := "The marker is M.\n\nM block b, user\na\nM block b, user, piece 1 of it\ncd\nM end\n\nNow the JSON object.\n"
 	if got != want || !strings.Contains(l.frame("", nil, nil, 2, 3), ".\nThis is part 2 of 3 of the conversation.\n") {
 		t.Errorf("the prompt is\n%s\nwant\n%s", got, want)
 	}
