@@ -2,6 +2,7 @@ package account
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,14 @@ func TestWhatTextsAre(t *testing.T) {
 	told(t, "a rule", rule, []string{"----", "| - |", ""}, []string{"-- a", "_", "─", "-0-", "Z-"})
 	told(t, "a number", number, []string{"1", "$1.50", "2024-05-15", "-3 %", "[7]"}, []string{"", "-", "v1", "1a", "1_0", "1/2", "Z9", "1A"})
 	told(t, "of an agent's own", wrapper, []string{"Chunk ID: x", "Wall time: 3", "Exit code 1", "Output:", "Process exited with code 0", "<system-reminder>x"}, []string{"Process exited with code 1", "x Output:", "Exit"})
-	told(t, "yes", agrees, []string{"Yes.", "no!", "OK; go", "sure: red", "neither"}, []string{"", "red", "yesterday", "(yes)"})
+	told(t, "yes", agrees, []string{"Yes.", "no!", "OK; go", "sure: red", "neither", "it is no", "a b c yes"}, []string{"", "red", "yesterday", "(yes)", "so it is no", "red ok"})
+	told(t, "an answer to what was said before", refersBack, []string{"as you Proposed", "your suggestion", "as you said", "what you recommend"}, []string{"", "as I said", "recommended"})
+	told(t, "a proposal", proposes, []string{"I Propose it", "my proposal", "I suggest", "I recommend", "I would use it", "I'd use it", "I could do it", "we could do it", "unless you mind", "If you agree", "if you like", "if you want", "it could be"}, []string{"", "I use it", "it is so"})
+	told(t, "for all changes", allChanges, []string{"-a", "-am", "-qa", "--all"}, []string{"", "a", "-m", "--amend", "-"})
+	told(t, "for a short status", isShort, []string{"-s", "-sb", "--short"}, []string{"", "s", "--shorts", "-b"})
+	told(t, "of a short status", func(line string) bool { state, file := statusOf(line); return state != "" && file == "a" }, []string{" M a", "?? a", "R  a", "!! a\r\n", "UU a"}, []string{"", "  a", "   a", "M a", "X  a", "MM", "MM ", "MM-a"})
+	told(t, "quoted with a gap", func(s string) bool { return (&Unit{Kind: Span, Text: s}).Quotation() == s+ellipsis+"\n" }, []string{"x", "12:x"}, []string{"12: x"})
+	told(t, "one that passed", onePassed, []string{" --- PASS: x", "=== RUN x", "ok  \tx", "✓ x", "✔ x", "PASS x", "PASS"}, []string{"", "PASSED", "--- FAIL", "ok x", "x PASS"})
 	told(t, "for people", forPeople, []string{"a.md", "A.MD", ".txt", "a/b.rst", "a.md.adoc"}, []string{"md", "a.go", "a.md.go", ""})
 	told(t, "a question to a person", func(name string) bool { return asks(toolCall(name, "{}")) }, []string{"AskUserQuestion", "ask", "request_user_input"}, []string{"task", "user_input", "Read"})
 	told(t, "a call of an agent", func(name string) bool { return delegates(toolCall(name, "{}")) }, []string{"Task", "Agent", "run_sub_agent", "delegate"}, []string{"delegated", "multitask", "Read"})
@@ -74,7 +82,8 @@ func TestHowMuchAnAnswerHas(t *testing.T) {
 		for _, s := range said {
 			r.units = append(r.units, Unit{Kind: Sentence, Reply: true, Text: s, Head: -1})
 		}
-		r.units = append(r.units, Unit{Kind: Words, First: true, Last: true, Text: answer, Head: -1})
+		whole := len(answer) != 100 // one of 100 bytes goes on in another unit
+		r.units = append(r.units, Unit{Kind: Words, First: true, Last: whole, Text: answer, Head: -1})
 		r.bind()
 		u := r.units[len(r.units)-1]
 		var got []string
@@ -91,6 +100,11 @@ func TestHowMuchAnAnswerHas(t *testing.T) {
 		said         []string
 		want         string
 	}{
+		{"an answer that goes on", text("Yes. ", "", 100), []string{text("q1", "?", 70)}, "q1"},
+		{"another answer that goes on", text("Red. ", "", 100), []string{text("q1", "?", 70)}, ""},
+		{"a proposal and yes", "Yes.", []string{text("s1 I suggest ", ".", 70), text("s2", ".", 20)}, "s1"},
+		{"a proposal and yes with more", "Yes. " + text("", "", 160), []string{text("s1 I suggest ", ".", 70), text("s2", ".", 20)}, "s1"},
+		{"a statement and yes with more", "Yes. " + text("", "", 160), []string{text("s1", ".", 70)}, ""},
 		{"an answer of 160 bytes", text("ye", "", 160), []string{text("q1", "?", 70)}, "q1"},
 		{"one of 161", text("ye", "", 161), []string{text("q1", "?", 70)}, ""},
 		{"a question of 60 bytes", "Red.", []string{text("s1", ".", 70), text("q1", "?", 60)}, "q1"},
@@ -142,6 +156,35 @@ func TestAnswersAreOfTheReplyBeforeThem(t *testing.T) {
 		}
 		if last := r.units[len(r.units)-1]; !slices.Equal(got, tt.want) || last.Asks != tt.first {
 			t.Errorf("%s: of %v sentences from %d on, want %v from %d on", tt.name, got, last.Asks, tt.want, tt.first)
+		}
+	}
+}
+
+// A prior tells the features that matter to a unit, the heaviest first.
+func TestWhatAPriorTells(t *testing.T) {
+	var weights [][]int
+	for _, f := range Features() {
+		weights = append(weights, make([]int, len(f.Bins)))
+	}
+	weights[0][1], weights[1][0], weights[2][0], weights[2][1] = 5, -9, 7, 3
+	p, err := NewPrior(weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, c := range p.Explain(&Sight{1}) {
+		got += fmt.Sprint(c.Feature, " ", c.Bin, " ", c.Weight, "; ")
+	}
+	f := Features()
+	if want := fmt.Sprintf("%s %s -9; %s %s 7; %s %s 5; ", f[1].Name, f[1].Bins[0], f[2].Name, f[2].Bins[0], f[0].Name, f[0].Bins[1]); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestWhereTheLeadOfAMessageEnds(t *testing.T) {
+	for said, want := range map[string]int{"": 0, "a": 1, "a. b": 2, ". b": 3, "a.b": 3, "a! b. c": 2, "a? b": 2, "a; b": 2, "a, b": 4, "a\nb. c": 1, "\nb": 0} {
+		if got := leadEnd(said); got != want {
+			t.Errorf("the first sentence of %q ends at %d, want %d", said, got, want)
 		}
 	}
 }

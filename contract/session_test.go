@@ -817,6 +817,15 @@ func TestNothingThatChangesFollowsTheEnd(t *testing.T) {
 	}
 }
 
+// A failure is in the last line that adds what causes it, and not in one that removes the same text.
+func TestLinesOfFailures(t *testing.T) {
+	text := "remember a list called tracked-decisions\n" + strings.Repeat("add \"use-a-1\" to tracked-decisions\n", 2) + strings.Repeat("add \"use-a-2\" to tracked-decisions\n", 2) + `remove "use-a-2" from tracked-decisions`
+	r, err := Run(Lines(text), nil)
+	if err != nil || len(r.Failures) != 1 || r.Failures[0].Kind != FailedDecision || r.Failures[0].Line != 5 || r.State.Texts("other") != nil {
+		t.Errorf("got %+v, %v, want a failure in line 5", r, err)
+	}
+}
+
 // An error about a run says how many failures there are besides the first.
 func TestRunErrorCounts(t *testing.T) {
 	failures := []Failure{{3, FailedBudget, "too much"}, {4, FailedGuard, "not met"}, {5, FailedPin, "out"}}

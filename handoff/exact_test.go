@@ -11,6 +11,7 @@ import (
 
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/intent"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -131,6 +132,63 @@ func TestQuestionsAndClaimsOfAHistory(t *testing.T) {
 	}
 	if d := cmp.Diff([]Decision{{"We use the red one.", "the user said so in block 00000000"}}, in.Decisions); d != "" {
 		t.Errorf("decisions (-want +got):\n%s", d)
+	}
+}
+
+// What the contract of a session has comes into the packet, with the list that has it.
+func TestContractOfAHistory(t *testing.T) {
+	h := recorded(1)
+	h.State = "Half done."
+	h.Facts = []facts.Fact{{Kind: facts.FactTodo, Subject: "x", Status: facts.StatusCompleted}}
+	c := h.Contract
+	for _, write := range []func() ([]string, error){
+		func() ([]string, error) { return c.AddSource("notes", "text") }, func() ([]string, error) { return c.AddClaim("guess", "it is red") }, func() ([]string, error) { return c.Verify("it is lit", "") },
+		func() ([]string, error) { return c.AddQuestion("who?") }, func() ([]string, error) { return c.AddDecision("use-x-1", contract.Refuse) }, func() ([]string, error) { return c.SetResumeState("step 3") },
+	} {
+		if _, err := write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := h.Input()
+	want := &Input{
+		Session: "s", State: "Half done.\nTo be resumed: step 3", Done: []string{"x"},
+		Sources:   []Source{{"notes", "source of the contract", Scanned, "the contract has its text"}, {"contract of session s", contractType, Verified, "it is lit"}},
+		Inferred:  []Claim{{"it is red", "the contract has it as the claim guess"}},
+		Decisions: []Decision{{"use-x-1", "the contract has it in tracked-decisions"}},
+		Questions: []Question{{"who?", "the contract has it in open-questions"}},
+	}
+	if d := cmp.Diff(want, in); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	h.Base = Build(in) // it has all of that already
+	if again := Build(h.Input()); len(again.Sources) != 2 || len(again.Decisions) != 1 || len(again.Questions) != 1 {
+		t.Errorf("with that packet there are %v, %v and %v", again.Sources, again.Decisions, again.Questions)
+	}
+	to := h.intentOf(&intent.Intent{Verb: "fix", Gaps: []intent.Slot{"target"}, Amber: []intent.Flag{{Name: "both"}}}, 0)
+	if d := cmp.Diff([][]string{{"target"}, {"both"}}, [][]string{to.Slots, to.Flags}); d != "" {
+		t.Errorf("slots and flags (-want +got):\n%s", d)
+	}
+	p := Build(&Input{Sources: []Source{{"a.go", "file", Verified, "It is red."}}})
+	e := &Evidence{Sources: p.Sources, Inferred: []string{"it is red"}}
+	if found := findings(Check(p, e)); !strings.Contains(found, "is only inferred in the record; move it to section 5") {
+		t.Errorf("findings:\n%s\nwant that what is inferred is not verified", found)
+	}
+}
+
+// An error of a packet in Markdown names the section and what is wrong.
+func TestPacketsThatAreBroken(t *testing.T) {
+	text := Build(&Input{Intent: Aim{Slots: []string{"lamp"}}}).Markdown()
+	notes := strings.Index(text, "\n## 14. ")
+	for broken, want := range map[string]string{
+		text[:notes]: "14. Handoff Notes for the Receiving Agent: the section is missing",
+		strings.Replace(text, "- **Created for:**", " x\n- **Created for:**", 1):       "Header: \" x\" is no entry of a list",
+		strings.Replace(text, "- **Primary intent:**", " x\n- **Primary intent:**", 1): "3. Active Intent: \" x\" is no entry of a list",
+		strings.Replace(text, "  - lamp\n", "  -\n", 1):                                "3. Active Intent: Unresolved slots: says nothing",
+	} {
+		_, err := Parse("", []byte(broken))
+		if e, ok := errors.AsType[*transcript.SyntaxError](err); !ok || e.Field+": "+e.Text != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func names(text, name string) bool {
 }
 
 func inWord(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_'
 }
 
 // A set contains texts by their [key].

@@ -75,15 +75,8 @@ type draft struct {
 // write writes the document up to the seal. salts has one salt for each item; the salt of a
 // redacted item is not used.
 func write(m *Manifest, salts []digest.Salt) *draft {
-	const usual = 600 // bytes of an item and its salt
 	d := &draft{items: make([]rawjson.Span, len(m.Items))}
-	size := 1024 + usual*len(m.Items)
-	for _, it := range m.Items {
-		if set, ok := it.(*Set); ok {
-			size += int(set.Rows.bitmapLen())
-		}
-	}
-	e := append(make(encoder, 0, size), `{"header":`...)
+	e := append(make(encoder, 0, 1024+600*len(m.Items)), `{"header":`...) // an item usually takes less
 	d.header.Start = len(e)
 	header := m.Header.members()
 	e = e.object(header[:])

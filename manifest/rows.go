@@ -58,10 +58,14 @@ func BitRows(bits []byte) Rows {
 	}
 	bits = bits[first:]
 	shift := mathbits.TrailingZeros8(bits[0])
-	s := Rows{first: int64(8*first+shift) + 1, bits: shiftDown(bits, shift)}
+	return Rows{first: int64(8*first+shift) + 1, bits: shiftDown(bits, shift)}.shortest()
+}
+
+// shortest returns s, which has a bitmap, in the shorter of the two forms.
+func (s Rows) shortest() Rows {
 	// Each run but the first takes at least a comma and as many digits as the first number. If
 	// that lower bound is longer than the bitmap, the exact length of the runs does not matter.
-	if runs := s.countRuns(); runs*(digits(s.first)+1)-1 > s.bitmapLen() {
+	if s.countRuns()*(digits(s.first)+1)-1 > s.bitmapLen() {
 		return s
 	}
 	var t Rows
@@ -330,12 +334,5 @@ func parseBitmap(text string) (Rows, bool) {
 	if last > maxExact || string(s.append(nil)) != bitmapMark+text {
 		return Rows{}, false
 	}
-	if s.countRuns()*(digits(first)+1)-1 > s.bitmapLen() {
-		return s, true
-	}
-	var t Rows
-	for n := range s.all() {
-		t.push(n)
-	}
-	return s, t.shorter().bits != nil
+	return s, s.shortest().bits != nil
 }

@@ -199,6 +199,32 @@ func formBits(list []int64) string {
 	return out
 }
 
+// Two sets meet at their first common number, whatever their forms are.
+func TestWhereRowsMeet(t *testing.T) {
+	every := func(from, to, step int64) Rows {
+		var list []int64
+		for n := from; n <= to; n += step {
+			list = append(list, n)
+		}
+		return rowsOf(list...)
+	}
+	odd := every(1001, 1201, 2)
+	for _, tt := range []struct {
+		rows Rows
+		bits bool
+		want int64 // 0 if there is none
+	}{
+		{every(1002, 1202, 2), true, 0}, {every(1001, 1201, 3), true, 1001}, {every(1100, 1300, 3), true, 1103}, {every(1202, 1400, 2), true, 0}, {every(1201, 1401, 3), true, 1201}, {every(902, 1066, 2), true, 0}, {every(1000, 1030, 3), true, 1003},
+		{every(1064, 1198, 2), true, 0}, {every(1000, 1002, 1), false, 1001}, {every(1, 1000, 1), false, 0}, {every(1201, 1300, 1), false, 1201}, {every(1202, 1300, 1), false, 0}, {rowsOf(1000, 1100, 1177), false, 1177}, {rowsOf(7, 1100), false, 0},
+	} {
+		for _, pair := range [][2]Rows{{odd, tt.rows}, {tt.rows, odd}} {
+			if got, ok := pair[0].meets(pair[1]); odd.bits == nil || (tt.rows.bits != nil) != tt.bits || ok != (tt.want > 0) || got != tt.want {
+				t.Errorf("%v and %v meet at %d, want %d", pair[0], pair[1], got, tt.want)
+			}
+		}
+	}
+}
+
 func TestAllStops(t *testing.T) {
 	for n := range rowsOf(1, 2, 3).all() {
 		if n == 2 {

@@ -67,8 +67,8 @@ func (v figure) isPart(a, b figure, places int) bool {
 	for _, part := range [...]figure{max(a-b, b-a), a} {
 		want, ok := (100 * part).times(unit)
 		have, fits := v.times(b)
-		off, small := half(places).times(b)
-		if ok && fits && small && max(want-have, have-want) <= off+1 {
+		off, _ := half(places).times(b)
+		if ok && fits && max(want-have, have-want) <= off+1 {
 			return true
 		}
 	}

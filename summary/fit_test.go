@@ -151,6 +151,47 @@ None
 	}
 }
 
+// Where counts add up, the whole text is counted once, and what is shown is also shown with a limit
+// of just its size.
+func TestFitCountsOnce(t *testing.T) {
+	s := &Summary{
+		Intent: "Build it\nNow: Ship it", Files: Files{{"a.go", []Item{{"One", "3f2a91bc"}}}, {Path: "b.go"}}, State: "Done\n\nNearly",
+		Decisions: []Decision{{"Use A", "it is known", "11111111"}, {Decision: "Use B", Rationale: "it is not"}},
+		Errors:    []Error{{Error: None}}, Next: []Item{{Text: "First"}, {Text: "Second"}}, Context: []Item{{Text: "Go"}, {Text: "Linux"}},
+	}
+	fit := func(limit token.Count) (text string, whole int, ok bool) {
+		text, _, ok = s.Fit(&FitOptions{Limit: limit, Size: func(t string) token.Count {
+			if strings.Contains(t, "\n\n#") {
+				whole++
+			}
+			return characters(t)
+		}})
+		return text, whole, ok
+	}
+	all, _, _ := s.Fit(nil)
+	fits := 0
+	for limit := token.Count(1); limit <= characters(all); limit++ {
+		text, whole, ok := fit(limit)
+		if !ok {
+			continue
+		}
+		fits++
+		if same, _, _ := fit(characters(text)); whole != 1 || same != text {
+			t.Errorf("with a limit of %d, the whole is counted %d times:\n%s\nand with its size\n%s", limit, whole, text, same)
+		}
+	}
+	if fits < 50 {
+		t.Errorf("it fits %d times", fits)
+	}
+	s = &Summary{Files: Files{{"a.go", []Item{{Text: "One"}, {Text: "Two"}, {Text: "Three"}, {Text: "Four"}}}}, Decisions: []Decision{{None, "why", ""}, {"Use A", "it is known", ""}}}
+	all, _, _ = s.Fit(nil)
+	want := "## Files Modified\n- `a.go`: One; Two; Three; Four\n\n## Decisions Made\nNone\n- **Use A**: it is known\n"
+	_, left, _ := s.Fit(&FitOptions{Limit: characters(all) - 1, Size: characters})
+	if len(left) == 0 || left[0].Digests[0] != short("a.go: One") || all != want {
+		t.Errorf("left out %v of\n%s", left, all)
+	}
+}
+
 // A blank line of a text is no entry, and goes with the line below it.
 func TestFitCountsNoBlankLines(t *testing.T) {
 	characters := func(s string) token.Count { return token.Count(len(s)) }
@@ -160,6 +201,7 @@ func TestFitCountsNoBlankLines(t *testing.T) {
 	}{
 		{"First line.\n\nSecond.", "First line.\n… 1 more\n", []Elision{{SectionState, 1, []string{short("Second.")}}}},
 		{"First line.\n \n", "First line.\n \n\n", nil},
+		{" ", " \n", nil},
 		{"\nFirst line.\nSecond.\n", "\nFirst line.\n… 1 more\n", []Elision{{SectionState, 1, []string{short("Second.")}}}},
 	} {
 		got, left, _ := (&Summary{State: tt.state}).Fit(&FitOptions{Size: characters, Limit: 1})

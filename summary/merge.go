@@ -116,12 +116,12 @@ func mergeIntent(old, next string) string {
 	return old
 }
 
-// continues reports whether next is an intent of a draft that goes on from old: one line with the
-// first task of old and later tasks, each behind "Now: ".
+// continues reports whether next is an intent of a draft that goes on from old: one line that begins
+// with the first task of old, before later tasks, each behind "Now: ".
 func continues(old, next string) bool {
 	was, _, _ := strings.Cut(text.Fold(old), " "+now)
-	first, _, later := strings.Cut(next, " "+now)
-	return later && norm(first) == norm(was)
+	first, _, _ := strings.Cut(next, " "+now)
+	return norm(first) == norm(was)
 }
 
 // cutNow splits an intent into its first part and the text of its "Now: " line.
@@ -229,7 +229,7 @@ func mergeErrors(old, next []Error) []Error {
 			a.Source = cmp.Or(a.Source, b.Source)
 			a.Status = cmp.Or(b.Status, a.Status)
 			switch {
-			case a.Note == "" || a.Note == notAgain || contains(b.Note, a.Note):
+			case a.Note == notAgain || contains(b.Note, a.Note):
 				if norm(a.Note) != norm(b.Note) {
 					a.Note = b.Note
 				}

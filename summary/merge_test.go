@@ -130,6 +130,7 @@ func TestMergeIntent(t *testing.T) {
 		{"a draft goes on from a merged one", "Build it\nNow: Ship it", "Build it Now: Ship it Now: Sell it", "Build it Now: Ship it Now: Sell it"},
 		{"a draft with nothing new", "Build it\nNow: Ship it", "Build it Now: Ship it", "Build it\nNow: Ship it"},
 		{"the first is kept though empty before", "", "Build it", "Build it"},
+		{"the first is kept though None before", "None", "Build it", "Build it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := mergeIntent(tt.old, tt.next); got != tt.want {
@@ -346,7 +347,20 @@ func BenchmarkMerge(b *testing.B) {
 
 // What says nothing stays once, and only where nothing else is said.
 func TestMergeOfNothing(t *testing.T) {
+	if got, edits := (*Summary)(nil).Merge(nil); got.Count != 1 || !got.blank() || edits != nil {
+		t.Errorf("nothing and nothing are %+v, %v", got, edits)
+	}
 	none, some := []Item{{Text: None}}, []Item{{Text: "a"}}
+	m := Meta{Count: 2, At: "then", Messages: 10, TokensBefore: 7, TokensAfter: 5, Ratio: 3, ProbeScore: 5, Strategy: "anchored", Model: "m", Depth: 4, Input: "00ff"}
+	for _, tt := range []struct{ next, want Meta }{
+		{Meta{}, Meta{Count: 3, At: "then", Messages: 10, Strategy: "anchored", Model: "m", Depth: 4, Input: "00ff"}},
+		{Meta{Model: "n", Depth: 1}, Meta{Count: 3, At: "then", Messages: 10, Model: "n", Depth: 1, Input: "00ff"}},
+	} {
+		got, _ := (&Summary{State: "Done", Meta: m}).Merge(&Summary{State: " ", Meta: tt.next})
+		if diff := cmp.Diff(&Summary{State: "Done", Meta: tt.want}, got); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", tt.next, diff)
+		}
+	}
 	for _, tt := range []struct{ old, next, want []Item }{
 		{none, none, none}, {none, some, some}, {some, none, some}, {nil, none, none}, {nil, nil, nil}, {[]Item{}, nil, []Item{}},
 	} {

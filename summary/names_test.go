@@ -45,6 +45,7 @@ assistant: The dial_timeout is 1,204 ms, one_two_three_four too. MAX-AGE is set.
 		{"`/helper_table.py`", true},
 		{"`lib/helper_table.py`", true},
 		{"`src/helper_table.py`", false},
+		{"`table.py`", false}, // the end of another name
 		{"`gate/open.rs`", true},
 		{"`gate\\open.rs`", true},
 		{"`forms/input.ts`", true},

@@ -351,7 +351,7 @@ func subjects(s string) []string {
 // a text, except those that contain n or are a part of it.
 func besides(text, n string) []string {
 	return slices.DeleteFunc(figureWord.Get().FindAllString(strings.ToLower(text), -1), func(w string) bool {
-		return w == n || len(w) < 3 && digitAt(w, 0) || strings.Contains(w, n) || strings.Contains(n, w)
+		return len(w) < 3 && digitAt(w, 0) || strings.Contains(w, n) || strings.Contains(n, w)
 	})
 }
 
@@ -440,7 +440,7 @@ func (o *origin) derives(n, of, text string) bool {
 	made := func(list []figure) bool {
 		for i, a := range list {
 			for k, b := range list {
-				if k != i && (sums && k < i && a+b == v || differs && a-b == v || of == "%" && v.isPart(a, b, places)) {
+				if k != i && (sums && a+b == v || differs && a-b == v || of == "%" && v.isPart(a, b, places)) {
 					return true
 				}
 			}
@@ -466,7 +466,7 @@ func (o *origin) derives(n, of, text string) bool {
 		return false
 	}
 	for s := range o.speaksOf(subjects(text)) {
-		if list := figures(s); len(list) > 1 && len(list) <= 8 && made(list) {
+		if list := figures(s); len(list) <= 8 && made(list) {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,6 +18,10 @@ func TestNumbersOfTheSource(t *testing.T) {
 		{"a share in a word", "it fell by 83 percent", "83", "%", "", true},
 		{"a share in two words", "it fell by 83 per cent", "83", "%", "", true},
 		{"a number that is no share", "83 files", "83", "%", "", false},
+		{"a number that is no share, with zeros", "83 files", "83.0", "%", "", false},
+		{"a number that is a share without a sign", "lamps: 12.5", "12.5", "%", "", true},
+		{"a number of too many places to tell", "the talk", "1.23456789", "", "", true},
+		{"a part of a number that is a share", "8.59 percent", "8.5", "%", "", false},
 		{"a unit in a word", "it took 35s", "35", "", " seconds", true},
 		{"a unit in a word, with a blank", "it took 35 s", "35", "", " seconds", true},
 		{"a small count", "the talk", "12", "", "", true},
@@ -30,6 +35,9 @@ func TestNumbersOfTheSource(t *testing.T) {
 		{"a product", "3 x 14.5 each", "43.5", "", "", true},
 		{"a product in hundredths", "3 x 0.335 each", "1.01", "", "", true},
 		{"another product", "3 x 14.5 each", "43.6", "", "", false},
+		{"a product of too many places", "1.23456789 x 3", "0", "ms", "", false},
+		{"a product by too many places", "3 x 1.23456789", "0", "ms", "", false},
+		{"a product that is too large", "900000000000 x 900000000000", "0", "ms", "", false},
 		{"one of a list without blanks", "rows 1024,2048", "2048", "", "", true},
 		{"a longer number", "port 84430", "8443", "", "", false},
 		{"one that goes on with a nine", "port 84439", "8443", "", "", false},
@@ -152,13 +160,17 @@ func TestEchoes(t *testing.T) {
 
 // A draft may be twice as long as what it is of.
 func TestTwiceAsLongIsNotTooLong(t *testing.T) {
-	for n, want := range map[int]bool{2002: false, 2003: true} {
-		long := false
-		for _, p := range CheckText(strings.Repeat("y", n), &Original{Text: strings.Repeat("x", 1001)}) {
-			long = long || p.Rule == ruleLonger
+	long := func(all []Problem) bool {
+		return slices.ContainsFunc(all, func(p Problem) bool { return p.Rule == ruleLonger })
+	}
+	for size, want := range map[[2]int]bool{{2002, 1001}: false, {2003, 1001}: true, {2000, 1}: false, {2001, 1}: true, {3000, 0}: false} {
+		if got := long(CheckText(strings.Repeat("y", size[0]), &Original{Text: strings.Repeat("x", size[1])})); got != want {
+			t.Errorf("%d of %d letters: too long: %v, want %v", size[0], size[1], got, want)
 		}
-		if long != want {
-			t.Errorf("%d of 1001 letters: too long: %v, want %v", n, long, want)
+	}
+	for size, want := range map[[2]int]bool{{400, 1}: false, {401, 1}: true, {500, 500}: false, {501, 500}: true} {
+		if got := long(Check(&Summary{State: strings.Repeat("é", size[0])}, &Original{Text: strings.Repeat("x", size[1])})); got != want {
+			t.Errorf("a summary of %d of %d letters: too long: %v, want %v", size[0], size[1], got, want)
 		}
 	}
 }
@@ -173,6 +185,29 @@ func TestOneProblemIsOne(t *testing.T) {
 	s.Intent = None
 	if got := Check(s, nil); len(got) != 1 || got[0].Rule != ruleEmpty || got[0].Section != SectionIntent {
 		t.Errorf("got %v, want that the intent is empty", got)
+	}
+	s.Intent = "TBD"
+	if got := Check(s, nil); len(got) != 1 || got[0].Rule != rulePlaceholder {
+		t.Errorf("got %v, want that the intent is a placeholder", got)
+	}
+	s.Intent = "Please fix the bugs"
+	if got := Check(s, nil); len(got) != 1 || got[0].Rule != ruleVague {
+		t.Errorf("got %v, want that the intent is vague", got)
+	}
+	src := talkSource()
+	src.Text += "\nuser: please fix the bugs"
+	if got := Check(s, src); len(got) > 0 {
+		t.Errorf("got %v of an intent that the source has", got)
+	}
+	if s, got := Examine([]byte("The work went well."), nil); s != nil || len(got) != 2 || got[1].Rule != ruleSyntax {
+		t.Errorf("got %v, %v, want that it is no summary", s, got)
+	}
+	if s, got := Examine([]byte(sound().Markdown()), nil); s == nil || len(got) > 0 {
+		t.Errorf("got %v, %v, want a sound summary", s, got)
+	}
+	got := slices.Concat(CheckText("I'm sorry, but I can't help. "+strings.Repeat("x", 700), nil), CheckText(strings.Repeat("x", 90), nil))
+	if len(got) != 2 || len([]rune(got[0].Entry)) != 600 || len([]rune(got[1].Entry)) != 80 {
+		t.Errorf("got %v, want the first 600 letters of a refusal and the first 80 of a text that is none", got)
 	}
 }
 
@@ -236,7 +271,7 @@ func TestSubjects(t *testing.T) {
 }
 
 func TestCodeSpan(t *testing.T) {
-	for text, want := range map[string]string{"a.go": "`a.go`", "a`b": "``a`b``", "`a": "`` `a ``", "a``": "``` a`` ```", " a": "` a`"} {
+	for text, want := range map[string]string{"a.go": "`a.go`", "a`b": "``a`b``", "`a": "`` `a ``", "a``": "``` a`` ```", " a": "` a`", " a`b": "``  a`b ``"} {
 		if got := codeSpan(text); got != want {
 			t.Errorf("codeSpan(%q) = %q, want %q", text, got, want)
 		}

@@ -111,11 +111,10 @@ func parseMarkdown(text string) (*Summary, error) {
 		in    Section // section of the current line; empty in the header and the metadata
 		own   int     // level of the heading of that section
 		other bool    // whether the section has an unknown name
-		found bool
 	)
 	for line := range strings.SplitSeq(text, "\n") {
 		if name, ok := heading(line); ok {
-			in, own, other, found = name, headingLevel(line), false, true
+			in, own, other = name, headingLevel(line), false
 			if name != "" && parts[name] == nil {
 				parts[name] = []string{}
 			}
@@ -132,7 +131,7 @@ func parseMarkdown(text string) (*Summary, error) {
 			s.readLine(line)
 		}
 	}
-	if !found || len(parts) == 0 {
+	if len(parts) == 0 {
 		return nil, noSection(1)
 	}
 	for sec, lines := range parts {
@@ -230,10 +229,7 @@ func lastNumber(text string) int64 {
 // firstRatio returns the number at the beginning of a text, or 0.
 func firstRatio(text string) ratio.Ratio {
 	word, _, _ := strings.Cut(text, " ")
-	r, err := ratio.Parse(word)
-	if err != nil {
-		return 0
-	}
+	r, _ := ratio.Parse(word)
 	return r
 }
 
@@ -525,8 +521,8 @@ func splitStatus(text string) (st, note string) {
 	}
 	word := text
 	for _, sep := range []string{" – ", " — ", " - ", ": ", "; ", ", ", " ("} {
-		if i := strings.Index(text, sep); i >= 0 && i < len(word) {
-			word = text[:i]
+		if i := strings.Index(text, sep); i >= 0 {
+			word = text[:min(i, len(word))]
 		}
 	}
 	st = status(word)

@@ -3,6 +3,7 @@ package summary
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -78,7 +79,10 @@ func TestParseJSON(t *testing.T) {
 		{"a state in capitals", `{"Compression_State":{"Summary":{"session_intent":"x"},"summary":null}}`, Summary{Intent: "x"}},
 		{"a summary in a summary", `{"summary":{"session_intent":"x","summary":{"session_intent":"y"},"compression_state":{"session_intent":"z"}}}`, Summary{Intent: "x"}},
 		{"a state in a state", `{"compression_state":{"session_intent":"x","compression_state":{"session_intent":"y"}}}`, Summary{Intent: "x"}},
-		{"null is nothing", `{"session_intent":"x","blockers":null,"files_modified":null}`, Summary{Intent: "x"}},
+		{"null is nothing", `{"session_intent":"x","blockers":null,"files_modified":null,"summary":null}`, Summary{Intent: "x"}},
+		{"null in an entry", `{"decisions_made":[{"decision":"a","rationale":null}],"files_modified":{"b":null}}`, Summary{
+			Decisions: []Decision{{Decision: "a"}}, Files: Files{{Path: "b"}},
+		}},
 		{"an error in words", `{"session_intent":"x","errors_encountered":[{"error":"e","status":"Fixed","note":"n"}]}`, Summary{
 			Intent: "x", Errors: []Error{{Error: "e", Status: statusResolved, Note: "n"}},
 		}},
@@ -107,6 +111,14 @@ func TestParseErrors(t *testing.T) {
 		{"a count is a text", `{"session_intent":"","compression_count":"three"}`, "compression_count", 0},
 		{"a score is a list", `{"session_intent":"","probe_score":[]}`, "probe_score", 0},
 		{"a summary is a list", `{"compression_state":{"summary":[]}}`, "summary", 0},
+		{"a note that is a list", `{"errors_encountered":[{"error":"e","note":[]}]}`, "errors_encountered[0].note", 0},
+		{"a change in a number", `{"files_modified":{"a.go":7}}`, "files_modified.a.go", 0},
+		{"files in a number", `{"files_modified":7}`, "files_modified", 0},
+		{"a path that is a number", `{"files_modified":[{"path":7}]}`, "files_modified[0].path", 0},
+		{"a list in a number", `{"blockers":7}`, "blockers", 0},
+		{"a file without a path", `{"files_modified":[{"path":"a"},{"changes":["1"]}]}`, "files_modified[1]", 0},
+		{"a decision that is null", `{"decisions_made":[{"decision":null}]}`, "decisions_made[0]", 0},
+		{"metadata alone", "## Metadata\n\n- **Model:** m", "", 1},
 		{"JSON that ends", "{\n\"session_intent\":\"x", "", 2},
 		{"JSON that is broken", "{\n\"session_intent\"=\"x\"}", "", 2},
 		{"other JSON", `{"type":"error","error":{"type":"overloaded_error"}}`, "", 1},
@@ -145,6 +157,19 @@ func TestSyntaxErrorsSayWhere(t *testing.T) {
 		if got := e.Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+	for value, want := range map[string]string{" [1]": "a list", "{}": "an object", "true": "a truth value", "false": "a truth value", "7": "a number"} {
+		_, err := Parse([]byte(`{"session_intent":` + value + `}`))
+		if got := fmt.Sprint(err); got != "summary session_intent: "+want+" where a text is expected" {
+			t.Errorf("of %s: %s", value, got)
+		}
+	}
+	fs, it := Files{{Path: "a"}}, Item{}
+	if err := errors.Join(json.Unmarshal([]byte("null"), &fs), json.Unmarshal([]byte(`{"text":"b","source":"c"}`), &it)); err != nil || len(fs) != 1 || it != (Item{"b", "c"}) {
+		t.Errorf("read are %v and %v: %v", fs, it, err)
+	}
+	if got, err := json.Marshal(Files(nil)); err != nil || string(got) != "null" {
+		t.Errorf("no files are %s: %v", got, err)
 	}
 }
 

@@ -119,6 +119,17 @@ func TestSyncTodosDecidesOnce(t *testing.T) {
 	if diff := cmp.Diff(before, s.Decisions); diff != "" {
 		t.Errorf("the argument changed:\n%s", diff)
 	}
+	if _, none, _ := SyncTodos([]Todo{{Content: " ", Status: todoCompleted}}, s); len(none.Decisions) != 1 {
+		t.Errorf("a to-do without words is decided: %v", none.Decisions)
+	}
+	l, err := ParseTodos([]byte(`["a", {"content":"b","status":"pending"}, {"content":"c","status":"pending"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Todos[0].Status, l.Todos[2].Status = "done", "done"
+	if got := string(l.JSON()); got != `["a", {"content":"b","status":"pending"}, {"content":"c","status":"done"}]` {
+		t.Errorf("the list is %s", got)
+	}
 }
 
 func FuzzParseTodos(f *testing.F) {

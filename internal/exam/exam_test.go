@@ -110,7 +110,7 @@ func TestHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &Session{ID: "x", Conversation: tt.name, Lines: 4, file: "e.json"}
-		if _, err := s.History(dir); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+		if _, err := s.History(dir); err == nil || !strings.HasPrefix(err.Error(), tt.want) || strings.Contains(err.Error(), "--data") != (tt.name == "c.jsonl") {
 			t.Errorf("%s with %q: %v, want %s", tt.name, tt.data, err, tt.want)
 		}
 	}

@@ -199,6 +199,7 @@ func TestAnswersByHand(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"answers":{"b9":"x"}}`, ": answers: the exam has no question b9"},
 		{`{"answers":{"b1":"x"},"rating":6}`, ": rating: 6, want 1 to 5"},
+		{`{"answers":{"b1":"x"},"rating":-1}`, ": rating: -1, want 1 to 5"},
 		{`{"answers":{"b1":"x"},"rating":"good"}`, ":1: rating: want a number, not string"},
 		{`{"next":["x"]}`, ": answers: the field is missing"},
 		{`{"answers":`, ":1: unexpected end of JSON input"},
@@ -218,6 +219,69 @@ func TestTooLargeForTheModel(t *testing.T) {
 	_, err := r.Ask(t.Context(), asks(&llmtest.Script{Tokens: 500, Repeat: true, Steps: []llmtest.Step{llmtest.Say("{}")}}), false)
 	if err == nil || !strings.Contains(err.Error(), "tokens, and the model's window has 500") {
 		t.Error(err)
+	}
+	p := &llm.Prompt{System: "Answer.", Text: "Which lamp?"}
+	for more, want := range map[int]bool{0: true, -1: false} {
+		script := &llmtest.Script{Tokens: estimated(p) + more, Steps: []llmtest.Step{llmtest.Say("{}")}}
+		if _, err := r.ask(t.Context(), asks(script), "x", p, new(Tally)); (err == nil) != want {
+			t.Errorf("a window of %d tokens more than the prompt needs: %v", more, err)
+		}
+	}
+}
+
+// Long jobs tell how far they are, and what a model used is added up.
+func TestProgress(t *testing.T) {
+	r, steps := answered(t), ""
+	r.Step = func(done, total int) { steps += fmt.Sprintf("%d/%d ", done, total) }
+	methods, named := Methods("whole,simple-names", nil)
+	prepared := r.Prepare(t.Context(), made(t), methods, 40)
+	tally, asked := r.Ask(t.Context(), asks(&llmtest.Script{Func: func(_ int, p *llm.Prompt) llmtest.Step {
+		return llmtest.Step{Text: answersTo(p, "x"), Usage: llm.Usage{Input: 7, Output: 2}}
+	}}), true)
+	_, graded := r.Grade(t.Context(), asks(grader(t)), 1, false)
+	const want = "1/6 2/6 3/6 4/6 5/6 6/6 0/6 1/6 2/6 3/6 4/6 5/6 0/3 1/3 2/3 "
+	if err := errors.Join(named, prepared, asked, graded); err != nil || steps != want || tally.Usage != (llm.Usage{Input: 42, Output: 12}) {
+		t.Errorf("got %s, %+v, %v, want %s", steps, tally, err, want)
+	}
+}
+
+// A key that was changed by hand is refused if it cannot name the files of a run.
+func TestKeyByHand(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{`{"methods":[],"sessions":[{"id":"a"}]}`, ": the list of methods or of sessions is missing"},
+		{`{"methods":["m"],"sessions":[]}`, ": the list of methods or of sessions is missing"},
+		{`{"methods":["m","../m"],"sessions":[{"id":"a"}]}`, `: methods: "../m" cannot name a folder`},
+		{`{"methods":["m"],"sessions":[null]}`, ": sessions[0].id: the id is missing"},
+		{`{"methods":["m"],"sessions":[{"id":"../a"}]}`, ": sessions[0].id: the id is missing"},
+		{`{"methods":["m"],"sessions":[{"id":"a"}]}`, ": session a: conversation: the path of a file is missing"},
+	} {
+		r := emptyRun(t)
+		r.hand(t, "key.json", tt.text)
+		_, err := r.Ask(t.Context(), nobody, false)
+		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(r.Folder, "key.json")+tt.want) {
+			t.Errorf("%s: %v, want %s", tt.text, err, tt.want)
+		}
+	}
+	for _, raw := range []string{"", "{", "}", "} {", "x"} {
+		if err := (&Reply{Raw: raw}).read(new(Answers), func() error { return nil }); err == nil || err.Error() != "there is no JSON object in the reply" {
+			t.Errorf("%q is read: %v", raw, err)
+		}
+	}
+	for i, want := range map[int]string{0: "A", 25: "Z", 26: "A1", 51: "Z1", 52: "A2"} {
+		if got := letter(i); got != want {
+			t.Errorf("letter %d is %s, want %s", i, got, want)
+		}
+	}
+	r := newRun(t)
+	for _, session := range []string{"harbor", "bakery", "dome"} {
+		r.hand(t, "answers/whole/"+session+".json", `{"answers":{}}`)
+		r.hand(t, "answers/simple-names/"+session+".json", `{"answers":{}}`)
+	}
+	if tally, err := r.Grade(t.Context(), nobody, 1, true); err != nil || tally.Kept != 3 {
+		t.Errorf("sheets without answers: %+v, %v", tally, err)
+	}
+	if full := strings.Repeat("w ", mostWords-1) + "w"; said(full).short() != full {
+		t.Error("an answer of as many words as it may have is cut")
 	}
 }
 
@@ -315,7 +379,7 @@ func grade(says string) float64 {
 func grader(t *testing.T) *llmtest.Script {
 	return &llmtest.Script{Func: func(_ int, p *llm.Prompt) llmtest.Step {
 		var s Sheet
-		if err := json.Unmarshal([]byte(p.Text), &s); err != nil || p.System != graderTask {
+		if err := json.Unmarshal([]byte(p.Text), &s); err != nil || p.System != graderTask || s.Task != "" {
 			t.Errorf("%v: %s", err, p.Text)
 		}
 		g := Grades{Grades: make(map[string]map[string]float64), Next: make(map[string]int)}
@@ -443,6 +507,7 @@ func TestGradesByHand(t *testing.T) {
 	for _, tt := range []struct{ from, to, want string }{
 		{`,"B":3`, ``, ": next: B has no grade"},
 		{`"B":3`, `"B":4`, ": next: B has 4, want 0 to 3"},
+		{`"B":3`, `"B":-1`, ": next: B has -1, want 0 to 3"},
 	} {
 		r.hand(t, "grades/harbor.json", strings.Replace(good["harbor"], tt.from, tt.to, 1))
 		if _, err := r.Grade(t.Context(), nobody, 1, false); err == nil || !strings.HasSuffix(err.Error(), "harbor.json"+tt.want) {

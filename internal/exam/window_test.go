@@ -3,6 +3,7 @@ package exam
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,6 +117,59 @@ func TestWindows(t *testing.T) {
 	})
 	if want := len(methods); err != nil || seen != want || len(methods) != len(MethodNames(nil)) {
 		t.Errorf("%d windows, want %d: %v", seen, want, err)
+	}
+}
+
+// The largest window is found by bisection, from a twelfth to a half of the limit. 99 percent of the
+// limit are enough.
+func TestFill(t *testing.T) {
+	const limit = 1200
+	large := errors.New("no disk")
+	for _, tt := range []struct {
+		name string
+		size func(target int) int // of the window; 0 if the budget is too small, and -1 if it fails
+		want string               // targets, and the size of the window
+	}{
+		{"too large", func(int) int { return limit + 1 }, "[350 225 162 131 115 107 103 101 100] 0"},
+		{"too small a budget", func(int) int { return 0 }, "[350 475 537 568 584 592 596 598 599] 0"},
+		{"as large as the limit", func(int) int { return limit }, "[350] 1200"},
+		{"large enough", func(int) int { return 1188 }, "[350] 1188"},
+		{"not quite large enough", func(int) int { return 1187 }, "[350 475 537 568 584 592 596 598 599] 1187"},
+		{"the larger the target", func(n int) int { return 3 * n }, "[350 475 412 381 396] 1188"},
+		{"the smaller the target", func(n int) int { return 1500 - n }, "[350 475 537 568 584 592 596 598 599] 1150"},
+		{"a failure", func(int) int { return -1 }, "[350] 0"},
+	} {
+		var targets []int
+		got, err := fill(limit, func(target int) (string, error) {
+			targets = append(targets, target)
+			switch n := tt.size(target); n {
+			case 0:
+				return "", carrel.ErrBudget
+			case -1:
+				return "", large
+			default:
+				return strings.Repeat("x", n), nil
+			}
+		})
+		if got := fmt.Sprint(targets, " ", len(got)); got != tt.want || errors.Is(err, large) != (tt.name == "a failure") {
+			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
+		}
+	}
+}
+
+// A report has the numbers of the exam, and how much of its limit a method used.
+func TestMeasure(t *testing.T) {
+	list := made(t)
+	half := Method{"half", KindWindows, func(_ *OpenSession, limit int) (string, error) { return strings.Repeat("x", limit/2), nil }}
+	r, err := Measure(t.Context(), list, []Method{Whole(), half}, 40, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, h := &r.Rows[0], &r.Rows[1]
+	got := fmt.Sprintln(r.Share, r.Sessions, r.Questions, r.Strings, len(w.Sessions), w.Kind, w.Strings, w.Questions, w.Used, w.Over, h.Strings, h.Questions, max(h.Used-ratio.One/2, ratio.One/2-h.Used) < 1000)
+	const want = "40 3 10 13 3 whole {1.000000 1.000000 1.000000} {1.000000 1.000000 1.000000} 1.000000 0 {0.000000 0.000000 0.000000} {0.000000 0.000000 0.000000} true\n"
+	if got != want || r.Bytes != len(list[0].Whole)+len(list[1].Whole)+len(list[2].Whole) {
+		t.Errorf("got %s, %d bytes, want %s", got, r.Bytes, want)
 	}
 }
 

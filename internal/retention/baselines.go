@@ -231,10 +231,7 @@ func clip(prefix []Message, budget int) []Message {
 		return out
 	}
 	n := sort.Search(longest+1, func(n int) bool { return Cost(clipped(n)) > budget }) - 1
-	if n < 0 {
-		return end(clipped(0), budget, false)
-	}
-	return clipped(n)
+	return end(clipped(max(n, 0)), budget, false)
 }
 
 // bagOfNames keeps names instead of sentences, in one message. Names are words with a digit, a dot,

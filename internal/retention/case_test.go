@@ -64,8 +64,9 @@ func TestPlain(t *testing.T) {
 		{"1", "Edit", `{"path":"b.go","edits":[{"new":"x\ny","at":12.50}],"all":true,"none":null}`},
 		{"2", "Bash", `ls -l`},
 		{"3", "Say", `"quoted"`},
+		{"4", "Say", `{"a":1} b`},
 	}}
-	want := "I look.\nEdit\n12.50\nx\ny\nb.go\nBash\nls -l\nSay\n\"quoted\""
+	want := "I look.\nEdit\n12.50\nx\ny\nb.go\nBash\nls -l\nSay\n\"quoted\"\nSay\n{\"a\":1} b"
 	if got := m.plain(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -176,6 +177,14 @@ func TestFar(t *testing.T) {
 	if !c.Needs[0].Far || !near.Needs[0].Far || nearer.Needs[0].Far {
 		t.Errorf("far: %v, %v, %v, want true, true, false", c.Needs[0].Far, near.Needs[0].Far, nearer.Needs[0].Far)
 	}
+	if whole, cut := c.Score(c.Prefix, 1)[ScoreFar], c.Score(c.Prefix[1:], 1); whole != 1 || cut[ScoreFar] != 0 || len(cut) != len(c.Score(c.Prefix, 1)) {
+		t.Errorf("far from the cut, the whole has %v and the rest %v", whole, cut)
+	}
+	tr := trajectories()[0]
+	cases := tr.CasesAt([]int{35, 35, 60, 101}, nil, 100)
+	if len(cases) != 2 || len(tr.CasesAt([]int{35}, nil, cases[0].Cost())) != 1 || len(tr.CasesAt([]int{35}, nil, cases[0].Cost()+1)) != 0 {
+		t.Errorf("%d cases, want one for each place of at least so many tokens", len(cases))
+	}
 }
 
 // scoring is a case with four needs of two actions and three lines.
@@ -211,6 +220,7 @@ func TestScores(t *testing.T) {
 		{"nothing", nil, 0, 0, 0, 0},
 		{"the first two messages", c.Prefix[:2], .5, .5, 0, 0},
 		{"the result of the first call", c.Prefix[2:3], .25, .25, 1, 0},
+		{"again without its words", []Message{c.Prefix[2], user("x alpha_x y")}, .25, .25, 1, 0},
 		{"a list on one line has no neighbors", []Message{user("x, alpha_x, first.go, gamma_x, plan_one, x")}, 1, 0, 0, 1},
 		// The beginning and the end of a line count as words. So a name that began or ended a line
 		// counts alone on its line, as all but plan_one did.
@@ -492,7 +502,7 @@ func TestBagOfNames(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"b.jsonl", "a/c.json", "a/notes.md", "a.json"} {
+	for _, name := range []string{"b.jsonl", "a/c.json", "a/notes.md", "a.json", "d.json/e.md"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)

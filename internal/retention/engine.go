@@ -71,8 +71,7 @@ func Epochs(model func(family string) *facts.Model, s carrel.Strategy) Method {
 func epoch(prefix []Message, budget int) int {
 	from, cost, full := 0, 0, budget
 	for i := range prefix {
-		step := prefix[i].Role != transcript.RoleTool && i > 0
-		if step && cost > full {
+		if prefix[i].Role != transcript.RoleTool && cost > full {
 			from, cost, full = i, 0, budget-budget/2
 		}
 		cost += prefix[i].Cost()

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -213,6 +215,29 @@ func TestPeerThatDoesNotStart(t *testing.T) {
 	}
 }
 
+// All programs in a folder are started, if there is one.
+func TestPeersOfAFolder(t *testing.T) {
+	t.Setenv(fakePeer, "good")
+	folder := t.TempDir()
+	bin := filepath.Join(folder, installed)
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := StartPeers(t.Context(), folder); err == nil || !strings.Contains(err.Error(), "no peers are installed there") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if err := os.Symlink(os.Args[0], filepath.Join(bin, "one"+filepath.Ext(os.Args[0]))); err != nil {
+		t.Skip(err)
+	}
+	peers, err := StartPeers(t.Context(), folder)
+	if err != nil || len(peers) != 1 || peers[0].Name != "fake" {
+		t.Fatalf("%v, %v", peers, err)
+	}
+	if err := ClosePeers(peers); err != nil || ClosePeers([]*Peer{peers[0], {err: io.EOF}}) == nil {
+		t.Errorf("peers that end: %v", err)
+	}
+}
+
 func TestPeerThatEndsBadly(t *testing.T) {
 	p, err := startFake(t, "sulking")
 	if err != nil {
@@ -233,7 +258,7 @@ func checkPeerError(t *testing.T, err error, want, said string) {
 		t.Errorf("it said %q, want %q", e.Said, said)
 	}
 	text := err.Error()
-	for _, part := range []string{"peer " + e.Name + ": ", want, said, "start " + os.Args[0] + " by hand"} {
+	for _, part := range []string{"peer " + e.Name + ": ", want, map[bool]string{true: "; ", false: said + "\n"}[said == ""] + "start " + os.Args[0] + " by hand"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in %q", part, text)
 		}

@@ -76,7 +76,7 @@ func (r *Report) dash(method string) string {
 
 // color returns the k-th of n colors around the circle.
 func color(k, n int) string {
-	return fmt.Sprintf("hsl(%d,65%%,%d%%)", 360*k/max(n, 1), 35+15*(k%2))
+	return fmt.Sprintf("hsl(%d,65%%,%d%%)", 360*k/n, 35+15*(k%2))
 }
 
 // titles are the titles of the panels.

@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"path"
 	"sort"
 	"strings"
 
@@ -123,16 +124,16 @@ func (s *scanner) name(from, to int) {
 	if len(w) < 3 {
 		return
 	}
-	slash := strings.LastIndexByte(w, '/')
+	slashed := strings.Contains(w, "/")
 	switch {
-	case slash < 0 && isEmail(w):
+	case !slashed && isEmail(w):
 		s.add(kindEmail, from, to, false)
-	case slash >= 0 && isPath(w):
+	case slashed && isPath(w):
 		s.add(kindPath, from+len(w)-len(lastTwo(w)), to, false)
-		if isFile(w[slash+1:]) {
-			s.add(kindFile, from+slash+1, to, true)
+		if file := path.Base(w); isFile(file) {
+			s.add(kindFile, to-len(file), to, true)
 		}
-	case slash < 0 && isFile(w):
+	case !slashed && isFile(w):
 		s.add(kindFile, from, to, false)
 	case isKebab(w):
 		s.add(kindKebab, from, to, false)
@@ -182,7 +183,7 @@ func isPath(w string) bool {
 	if len(two) < 5 || len(two) > 140 || !hasLetter(two) {
 		return false
 	}
-	return isFile(w[strings.LastIndexByte(w, '/')+1:]) || strings.Count(w, "/") >= 2 || strings.ContainsAny(two, "0123456789_")
+	return isFile(path.Base(w)) || strings.Count(w, "/") >= 2 || strings.ContainsAny(two, "0123456789_")
 }
 
 func isFile(w string) bool {
@@ -238,7 +239,7 @@ func wordsAnd(extra string) set {
 	var s set
 	for c := range 256 {
 		low := c | 0x20
-		s[c] = 'a' <= low && low <= 'z' && c < 128 || '0' <= c && c <= '9' || c == '_' || c < 128 && strings.IndexByte(extra, byte(c)) >= 0
+		s[c] = 'a' <= low && low <= 'z' || '0' <= c && c <= '9' || c == '_' || strings.IndexByte(extra, byte(c)) >= 0
 	}
 	return s
 }

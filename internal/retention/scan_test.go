@@ -33,6 +33,7 @@ func TestIdentifiers(t *testing.T) {
 		{"words of a dictionary are none", "The quick brown fox, jumps over", nil},
 		{"a path is its last two segments, and its file is inside", "see /home/ann/work/pager/plan.go now", []identifier{id(kindPath, "pager/plan.go"), inner(kindFile, "plan.go")}},
 		{"two segments with a known ending are a path", "pager/plan.go", []identifier{id(kindPath, "pager/plan.go"), inner(kindFile, "plan.go")}},
+		{"a file that is too short for one is only a part of a path", "ab/cd/a.go", []identifier{id(kindPath, "cd/a.go")}},
 		{"three segments are a path without a file", "usr/local/bin", []identifier{id(kindPath, "local/bin")}},
 		{"two plain words with a slash are no path", "either/or", nil},
 		{"two segments with a digit are a path", "origin/v2", []identifier{id(kindPath, "origin/v2")}},

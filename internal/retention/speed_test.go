@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carrel-dev/carrel"
 )
 
 // A ticking clock goes on by so much whenever it is read. It is for one goroutine.
@@ -24,7 +26,7 @@ func TestSpeed(t *testing.T) {
 	}
 	opts := small()
 	opts.Now = ticking(2 * time.Millisecond) // between the two readings of a packing
-	opts.Methods = append(Baselines(), Method{Name: "own time", packCase: ownTime})
+	opts.Methods = append(Baselines(), Method{Name: "own time", packCase: ownTime}, Strategies(nil, carrel.StrategyImportance)[0])
 	r := Measure(trajectories(), opts)
 	mean := make(map[string]float64) // tokens of a prefix
 	cases := 0

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -185,6 +186,7 @@ func TestRepliesThatAreRefused(t *testing.T) {
 		{"a section that is not there", []llmtest.Step{llmtest.Say(strings.Replace(draft("a", "b"), "next_steps", "steps", 1))}, llm.ErrReply, "no next_steps", 2},
 		{"a section that is null", []llmtest.Step{llmtest.Say(strings.Replace(draft("a", "b"), `["None"]`, "null", 1))}, llm.ErrReply, "no blockers", 2},
 		{"a section of another form", []llmtest.Step{llmtest.Say(strings.Replace(draft("a", "b"), `["None"]`, "7", 1))}, llm.ErrReply, "another form", 2},
+		{"an empty state", []llmtest.Step{llmtest.Say(draft("a", " "))}, llm.ErrReply, "is empty", 2},
 		{"an empty intent", []llmtest.Step{llmtest.Say(draft(" ", "b"))}, llm.ErrReply, "is empty", 2},
 		{"a draft that says nothing", []llmtest.Step{llmtest.Say(`{"session_intent":"None","files_modified":{},"decisions_made":["None"],"current_state":"none.","blockers":[],"next_steps":"None","technical_context":[],"errors_encountered":[]}`)}, llm.ErrReply, "says nothing", 1},
 		{"a draft that is longer than the conversation", []llmtest.Step{llmtest.Say(draft(long, "b"))}, llm.ErrReply, "more than the", 1},
@@ -301,7 +303,7 @@ func TestWindowThatIsTooSmall(t *testing.T) {
 		}
 	}
 	for _, sum := range []Summarizer{{}, {Generator: &llmtest.Script{}, Window: -1}, {Generator: &llmtest.Script{}, MaxTokens: -1}} {
-		if _, _, err := sum.Draft(t.Context(), talk(1)); err == nil {
+		if _, _, err := sum.Draft(t.Context(), talk(1)); err == nil || errors.Is(err, llm.ErrUnavailable) {
 			t.Errorf("%+v makes sense", sum)
 		}
 	}
@@ -357,7 +359,7 @@ func TestAnswer(t *testing.T) {
 		}
 		return llmtest.Say(`{"q5": "five"}`)
 	}}
-	got, record, err := Answer(t.Context(), s, "The record.\n", questions)
+	got, record, err := Answer(t.Context(), s, "The \xffrecord.\n", questions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +370,10 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("record is %+v", record)
 	}
 	p := s.Prompts()[1]
-	if p.System != answers || !strings.Contains(p.Text, "\nThe record.\n") || !strings.Contains(p.Text, "q5: What is 24?\n") || strings.Contains(p.Text, "id-24") {
+	if p.MaxTokens != 64+5*100 {
+		t.Errorf("five answers get %d tokens", p.MaxTokens)
+	}
+	if p.System != answers || !strings.Contains(p.Text, "\nThe \ufffdrecord.\n") || !strings.Contains(p.Text, "q5: What is 24?\n") || strings.Contains(p.Text, "id-24") {
 		t.Errorf("the prompt is %s", p.Text)
 	}
 }
@@ -395,9 +400,11 @@ func TestAnswersThatAreRefused(t *testing.T) {
 			}
 		})
 	}
-	s := &llmtest.Script{Tokens: 100}
-	if _, _, err := Answer(t.Context(), s, strings.Repeat("word ", 1000), questions); !errors.Is(err, errWindow) || s.Calls() != 0 {
-		t.Errorf("%v after %d calls, want ErrWindow after none", err, s.Calls())
+	s := &llmtest.Script{}
+	for _, s.Tokens = range []int{1, 100} {
+		if _, _, err := Answer(t.Context(), s, strings.Repeat("word ", 1000), questions); !errors.Is(err, errWindow) || s.Calls() != 0 {
+			t.Errorf("%v after %d calls, want ErrWindow after none", err, s.Calls())
+		}
 	}
 	if got, record, err := Answer(t.Context(), s, "w", nil); err != nil || len(got) != 0 || record.Calls != 0 {
 		t.Errorf("no questions: %v, %+v, %v", got, record, err)
@@ -422,6 +429,119 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("answers are %q", got)
 		}
 	})
+}
+
+// count counts the letters x, so that a layout needs no tokens for anything else.
+func count(s string) int { return strings.Count(s, "x") }
+
+// Chunks and pieces are as large as they may be, of about the same size, and end at lines.
+func TestLayoutAtItsBounds(t *testing.T) {
+	blocks := func(sizes ...int) (list []Block) {
+		for _, n := range sizes {
+			list = append(list, Block{Text: strings.Repeat("x", n)})
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		room   int
+		blocks []Block
+		want   string // sizes of the pieces of each chunk
+	}{
+		{300, blocks(100, 100, 100, 100), "[[100 100] [100 100]]"}, {300, blocks(100, 100, 100), "[[100 100 100]]"}, {300, blocks(150, 150, 150), "[[150 150] [150]]"},
+		{300, blocks(200, 200), "[[200] [200]]"}, {300, blocks(250, 100, 250), "[[250] [100] [250]]"}, {300, blocks(0), "[]"}, {128, blocks(128), "[[128]]"}, {127, blocks(1), "error"},
+		{1000, blocks(1000), "[[1000]]"}, {1000, blocks(1001), "[[250 250] [250 125 126]]"}, {400, blocks(512), "[[128 128] [128 128]]"},
+	} {
+		l := &layout{count: count, room: tt.room}
+		chunks, err := l.chunk(tt.blocks)
+		sizes := [][]int{}
+		for _, chunk := range chunks {
+			var list []int
+			for _, p := range chunk {
+				list = append(list, p.cost)
+			}
+			sizes = append(sizes, list)
+		}
+		if got := fmt.Sprint(sizes); got != tt.want && (err == nil || tt.want != "error") {
+			t.Errorf("in %d, %d blocks: %s, %v, want %s", tt.room, len(tt.blocks), got, err, tt.want)
+		}
+	}
+	l := &layout{count: func(s string) int { return len(s) }, budget: 25, known: []string{"make ci", "command: other", "not there", "elsewhere"}, marker: "M"}
+	for s, want := range map[string]string{
+		"aaaa\nbbb": "aaaa\n|bbb", "ab\ncdefg": "ab\n|cdefg", "a\nbcdefg": "a\nbc|defg", "abcde\nfg": "abc|de\n|fg", "abcdef\ng": "abcd|ef\ng", "abcde": "abcde", "aé世世": "aé|世|世",
+	} {
+		if got := strings.Join(l.split(s, 5), "|"); got != want {
+			t.Errorf("%q is split into %q, want %q", s, got, want)
+		}
+	}
+	if parts, err := (&layout{count: count, room: 400}).pieces(blocks(512)[0]); err != nil || len(parts) != 4 || parts[0].part != 1 || parts[3].part != 4 {
+		t.Errorf("pieces %+v, %v", parts, err)
+	}
+	if _, err := (&layout{count: count, room: -5}).pieces(Block{Text: "x"}); !strings.Contains(fmt.Sprint(err), ": 0 tokens are left for the conversation, want 128: ") {
+		t.Errorf("without room: %v", err)
+	}
+	if got := l.split("世", 1); len(got) != 1 {
+		t.Errorf("a character is split into %q", got)
+	}
+	if got := fmt.Sprintf("%q", l.factsOf([]string{"make ci\nhere", "or other"})); got != `[["make ci"] ["command: other"]]` {
+		t.Errorf("within 25, the facts are %s", got)
+	}
+	l.budget = 29
+	if got := fmt.Sprintf("%q", l.factsOf([]string{"make ci\nhere", "or other"})); got != `[["make ci"] ["command: other" "not there"]]` {
+		t.Errorf("within 29, the facts are %s", got)
+	}
+	b := Block{ID: "b", Role: "user"}
+	got := l.frame("", nil, []piece{{b, "a", 0, 0}, {b, "c", 1, 0}, {b, "d", 2, 0}}, 1, 1)
+	want := "The marker is M.\n\nM block b, user\na\nM block b, user, piece 1 of it\ncd\nM end\n\nNow the JSON object.\n"
+	if got != want || !strings.Contains(l.frame("", nil, nil, 2, 3), ".\nThis is part 2 of 3 of the conversation.\n") {
+		t.Errorf("the prompt is\n%s\nwant\n%s", got, want)
+	}
+	room := func(in *Input, reply int) int { return newLayout(in, count, 8000, reply).room }
+	bare := room(&Input{}, 100)
+	if facts, reply := room(&Input{Facts: []string{"a"}}, 100), room(&Input{}, 101); bare-facts != 1000 || bare-reply != 2 || bare > 8000-200-framing {
+		t.Errorf("the room is %d, beside facts %d, with a longer reply %d", bare, facts, reply)
+	}
+	notes := &Input{Previous: &summary.Summary{Intent: strings.Repeat("x\n", 1200)}}
+	if got := newLayout(notes, count, 8000, 100); count(got.previous) != 1000 || bare-got.room != 1000 {
+		t.Errorf("the notes take %d, and %d of the room", count(got.previous), bare-got.room)
+	}
+}
+
+// A reply has an eighth of the window, and 4096 tokens at most; a draft may have 64 tokens, or as
+// many as its chunk; and sources that name no block of it are removed everywhere.
+func TestLimitsOfDrafts(t *testing.T) {
+	for window, want := range map[int]int{16000: 2000, 32767: 4095, 32768: 4096, 40000: 4096} {
+		for _, sum := range []Summarizer{{Generator: &llmtest.Script{}, Window: window}, {Generator: &llmtest.Script{Tokens: window}}} {
+			if d, err := sum.begin(talk(1)); err != nil || d.reply != want {
+				t.Errorf("with a window of %d a reply has %d tokens, want %d: %v", window, d.reply, want, err)
+			}
+		}
+	}
+	d := &drafter{layout: &layout{count: count}}
+	for size, want := range map[[2]int]bool{{64, 10}: true, {65, 10}: false, {70, 70}: true, {71, 70}: false} {
+		if err := d.fits(&summary.Summary{State: strings.Repeat("x", size[0])}, size[1]); (err == nil) != want {
+			t.Errorf("a draft of %d tokens of %d: %v", size[0], size[1], err)
+		}
+	}
+	sourced := func(known, other string) *summary.Summary {
+		items := []summary.Item{{Text: "a", Source: known}, {Text: "b", Source: other}}
+		s := &summary.Summary{Blockers: items, Next: slices.Clone(items), Context: slices.Clone(items), Artifacts: slices.Clone(items), Files: summary.Files{{Path: "c", Changes: slices.Clone(items)}}}
+		for _, it := range items {
+			s.Decisions = append(s.Decisions, summary.Decision{Decision: it.Text, Source: it.Source})
+			s.Errors = append(s.Errors, summary.Error{Error: it.Text, Source: it.Source})
+		}
+		return s
+	}
+	got := sourced("b1", "zz")
+	keepSources(got, []piece{{block: Block{ID: "b1"}}})
+	if diff := cmp.Diff(sourced("b1", ""), got); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
+	long := strings.Repeat("z", longestText)
+	for value, want := range map[string]string{`"` + long + `"`: long, `"z` + long + `"`: "", `" N/A. "`: "", `"not stated"`: "", `[1]`: "[1]", `"unknown lamp"`: "unknown lamp"} {
+		if got := answerText(json.RawMessage(value)); got != want {
+			t.Errorf("%.20s is the answer %.20q, want %.20q", value, got, want)
+		}
+	}
 }
 
 // The head of a text has as many whole lines as fit.

@@ -261,7 +261,7 @@ func (l *layout) frame(previous string, facts []string, chunk []piece, part, par
 	b.WriteString("\n")
 	for i := range chunk {
 		p := &chunk[i]
-		if i == 0 || p.part < 2 || chunk[i-1].part != p.part-1 {
+		if i == 0 || p.part < 2 {
 			b.WriteString(l.blockHead(p))
 		}
 		b.WriteString(p.text)

@@ -143,7 +143,7 @@ func (d *drafter) files() []summary.File {
 			text = f.Text
 		}
 		c := slices.DeleteFunc(files[k].Changes, func(old summary.Item) bool { return old.Text == text })
-		if f.Status == facts.StatusCreated && ok && len(c) > 0 && strings.HasPrefix(c[len(c)-1].Text, "created") {
+		if f.Status == facts.StatusCreated && len(c) > 0 && strings.HasPrefix(c[len(c)-1].Text, "created") {
 			c = c[:len(c)-1] // the file was written again
 		}
 		if strings.HasPrefix(text, "gone ") {

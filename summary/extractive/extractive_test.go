@@ -159,6 +159,16 @@ func TestFilesAreMerged(t *testing.T) {
 			},
 		},
 		{
+			"what was written, changed and written anew is told",
+			[]facts.Fact{change(1, facts.StatusCreated, "a.go", "func A"), change(2, facts.StatusModified, "a.go", ""), change(3, facts.StatusCreated, "a.go", "func B"), change(4, facts.StatusModified, "a.go", "")},
+			summary.Files{{Path: "a.go", Changes: []summary.Item{{Text: "created: func A", Source: "b1"}, {Text: "created: func B", Source: "b3"}, {Text: "modified", Source: "b4"}}}},
+		},
+		{
+			"what is gone and was not added, or with other things, is told",
+			[]facts.Fact{change(1, facts.StatusModified, "a.go", "new a; new b (+2 −0 lines)"), change(2, facts.StatusModified, "a.go", "gone c (+0 −1 lines)"), change(3, facts.StatusModified, "a.go", "gone a; new b (+0 −2 lines)"), change(4, facts.StatusModified, "a.go", "gone c")},
+			summary.Files{{Path: "a.go", Changes: []summary.Item{{Text: "new a; new b (+2 −0 lines)", Source: "b1"}, {Text: "gone c (+0 −1 lines)", Source: "b2"}, {Text: "gone a; new b (+0 −2 lines)", Source: "b3"}, {Text: "gone c", Source: "b4"}}}},
+		},
+		{
 			"the file that was changed last is last",
 			[]facts.Fact{change(1, facts.StatusModified, "a.go", "x: 1 → 2"), change(2, facts.StatusModified, "b.go", "y: 1 → 2"), change(3, facts.StatusModified, "a.go", "x: 2 → 3")},
 			summary.Files{
@@ -208,6 +218,70 @@ func TestDraftSaysEverySection(t *testing.T) {
 			t.Errorf("a second time (-first +second):\n%s", diff)
 		}
 	})
+}
+
+// What is old, long, repeated or settled is shown as its section promises.
+func TestDraftAtItsBounds(t *testing.T) {
+	fact := func(kind facts.FactKind, block int, status facts.FactStatus, subject, text string) facts.Fact {
+		return facts.Fact{Kind: kind, Status: status, Role: transcript.RoleAssistant, Block: block, Subject: subject, Text: text}
+	}
+	user := func(f facts.Fact) facts.Fact { f.Role = transcript.RoleUser; return f }
+	long := func(n int) string { return strings.Repeat("x", n) }
+	const open, resolved = facts.StatusOpen, facts.StatusResolved
+	failures := []facts.Fact{
+		fact(facts.FactError, 9, open, "", "E9"), fact(facts.FactError, 9, resolved, "", "R9"), fact(facts.FactError, 10, open, "", "E10"), fact(facts.FactError, 19, open, "", "E19"),
+		fact(facts.FactError, 20, open, "make", "make E20"), fact(facts.FactError, 20, open, "make", "E20"), {Kind: facts.FactError, Block: 1, Status: open, Text: "E1", Why: "rare"},
+		fact(facts.FactError, 27, open, "", "Unknown skill 27"), fact(facts.FactError, 28, open, "", "Unknown skill 28"), fact(facts.FactError, 30, resolved, "", "Unknown skill 30"),
+		fact(facts.FactError, 1, resolved, long(80), "a"), fact(facts.FactError, 1, resolved, long(81), "b"), fact(facts.FactQuestion, 29, open, "", "Q29?"), fact(facts.FactQuestion, 30, resolved, "", "Q30?"),
+	}
+	reads := []facts.Fact{fact(facts.FactChange, 1, facts.StatusModified, "a.go", "x"), fact(facts.FactRead, 1, "", "a.go", ""), fact(facts.FactRead, 1, facts.StatusFailed, "b.go", ""), fact(facts.FactRead, 1, "", "find . -x", ""), fact(facts.FactRead, 1, "", "lamp", "")}
+	for i := range 25 {
+		reads = append(reads, fact(facts.FactRead, 2, "", fmt.Sprintf("%d.go", i), ""), fact(facts.FactRead, 2, "", fmt.Sprintf("%d.go", i), ""))
+	}
+	task := user(fact(facts.FactTask, 3, "", "", "T3"))
+	for i, tt := range []struct {
+		section summary.Section
+		list    []facts.Fact
+		want    string
+	}{
+		{"errors_encountered", failures, "E9: open – did not come again|R9: resolved|E10: open|E19: open|make E20: open|make: E20: open|E1: open – rare|Unknown skill 28: open|" + long(80) + ": a: resolved|" + long(80) + "…: b: resolved"},
+		{"blockers", failures, "Q29?|Open error: make E20|Open error: E20"},
+		{"current_state", failures, ""},
+		{"current_state", []facts.Fact{fact(facts.FactProgress, 5, "", "", "P5"), fact(facts.FactProgress, 6, "", "", "A!"), fact(facts.FactProgress, 6, "", "", "B"), fact(facts.FactProgress, 6, "", "", "C"), fact(facts.FactProgress, 6, "", "", "D")}, "A! B. C."},
+		{"current_state", []facts.Fact{fact(facts.FactProgress, 5, "", "", long(240)), fact(facts.FactCommand, 5, "", long(160), "")}, long(240) + ". Last command: " + long(160) + "."},
+		{"current_state", []facts.Fact{fact(facts.FactProgress, 5, "", "", long(241)), fact(facts.FactCommand, 5, facts.StatusOK, long(161), "")}, long(240) + "…. Last command: " + long(160) + "…: ok."},
+		{"current_state", []facts.Fact{fact(facts.FactCommand, 5, facts.StatusOK, "git commit", "[main a] B"), fact(facts.FactQuestion, 5, resolved, "", "Q5?")}, "Last command: committed [main a] B."},
+		{"current_state", reads, "Last change: a.go: x"},
+		{"current_state", reads[1:2], "Last read: a.go"},
+		{"current_state", []facts.Fact{fact(facts.FactTodo, 2, facts.StatusCompleted, "D", "D"), fact(facts.FactTodo, 2, facts.StatusCompleted, "E", "E"), fact(facts.FactTodo, 2, facts.StatusPending, "F", "F")}, "To-dos: 2 of 3 completed."},
+		{"session_intent", []facts.Fact{task}, "T3"},
+		{"next_steps", []facts.Fact{task, fact(facts.FactProgress, 3, "", "", "P3")}, "Do what was asked last: T3"},
+		{"next_steps", []facts.Fact{task, fact(facts.FactProgress, 4, "", "", "P4")}, ""},
+		{"next_steps", []facts.Fact{task, fact(facts.FactQuestion, 4, resolved, "", "Q4?")}, ""},
+		{"next_steps", []facts.Fact{task, fact(facts.FactTodo, 2, facts.StatusPending, "D", "D"), fact(facts.FactTodo, 2, facts.StatusCompleted, "E", "E")}, "D"},
+		{"decisions_made", []facts.Fact{user(fact(facts.FactDecision, 1, "", "Which?", "Red")), fact(facts.FactDecision, 1, "", "", "Blue")}, "User: Which? Red: not stated|Blue: not stated"},
+		{"technical_context", reads, "Read: 1.go, 2.go, 3.go, 4.go, 5.go, 6.go, 7.go, 8.go|Read: 9.go, 10.go, 11.go, 12.go, 13.go, 14.go, 15.go, 16.go|Read: 17.go, 18.go, 19.go, 20.go, 21.go, 22.go, 23.go, 24.go"},
+		{"technical_context", []facts.Fact{fact(facts.FactCommand, 1, facts.StatusFailed, "go vet | head -3 | tail -1", "bad"), fact(facts.FactCommand, 2, facts.StatusOK, "go vet 2>&1", ""), fact(facts.FactCommand, 1, facts.StatusOK, "go list | grep x", "y")}, "go list | grep x: ok (y)|go vet ×2: ok"},
+		{"technical_context", []facts.Fact{user(fact(facts.FactPlan, 1, "", "", "one")), user(fact(facts.FactPlan, 1, "", "", "two")), fact(facts.FactProgress, 1, "", "", "3 of 9 pass"), fact(facts.FactProgress, 2, "", "", "7 of 9 pass"), fact(facts.FactProgress, 3, "", "", "all pass")}, "User's plan: one; two|7 of 9 pass|all pass"},
+	} {
+		var got []string
+		for _, e := range Draft(tt.list, &Options{Intent: summary.None}).Entries() {
+			if e.Section == tt.section {
+				got = append(got, e.Text)
+			}
+		}
+		if diff := cmp.Diff(tt.want, strings.Join(got, "|")); diff != "" {
+			t.Errorf("%s of list %d (-want +got):\n%s", tt.section, i, diff)
+		}
+	}
+	if !refers("x", "") {
+		t.Error("a text has no nothing")
+	}
+	for text, want := range map[string]bool{"see a.org/b": true, "a.org/b.": true, "a.org/b/c": false, "a.org/b/c and a.org/b": true, "a.org/b2": false, "a.org": false} {
+		if got := refers(text, "a.org/b"); got != want {
+			t.Errorf("%q has a.org/b: %v, want %v", text, got, want)
+		}
+	}
 }
 
 // What is next are the steps that the agent announced last, if no task came behind them, or
