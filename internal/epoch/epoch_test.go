@@ -42,10 +42,32 @@ func sent(t rapid.TB, b *epoch.Book, dialect wire.Dialect, body string) (string,
 	t.Helper()
 	q := read(t, dialect, body)
 	p := b.Plan(q)
+	list := string(p.List(q, len(q.Messages)))
 	p.Edit(q)
 	out := string(bytes.Join(q.Doc.Segments(), nil))
-	if got := read(t, dialect, out); chainOf(got) != p.Sent {
+	got := read(t, dialect, out)
+	if chainOf(got) != p.Sent {
 		t.Fatalf("the chain of what is sent is not that of the plan:\n%s\n%s", body, out)
+	}
+	if q.Doc.Kind(q.List) != rawjson.Array {
+		return out, p
+	}
+	if chainOf(read(t, dialect, bodyOf(dialect, list[1:len(list)-1]))) != p.Sent || len(p.List(q, 0)) > len("[]") && p.Head == 0 {
+		t.Fatalf("the list of what is sent for\n%s\nis\n%s", body, list)
+	}
+	k, last := 0, len(got.Messages)-1
+	for _, part := range p.Parts(q) {
+		from := got.Doc.Span(got.Messages[min(k, last)].Node).Start
+		for k < last && got.Doc.Span(got.Messages[k].Node).End < part.End {
+			k++
+		}
+		if part.Start != from || part.End != got.Doc.Span(got.Messages[min(k, last)].Node).End || part.Chain != got.Messages[k].Chain || !part.Made && !strings.Contains(body, out[part.Start:part.End]) {
+			t.Fatalf("of what is sent for\n%s\n%+v is no part of\n%s", body, part, out)
+		}
+		k++
+	}
+	if k != len(got.Messages) {
+		t.Fatalf("%d of %d messages of\n%s\nare in parts", k, len(got.Messages), out)
 	}
 	return out, p
 }
@@ -165,6 +187,32 @@ func TestRepliesThatCannotBeRead(t *testing.T) {
 		err := epoch.NewBook(wire.Anthropic).Add(&epoch.Rewrite{Kind: epoch.Message, Epoch: 2, Messages: 4, Data: []byte(data)})
 		if err == nil || !strings.Contains(err.Error(), "a reply of epoch 2 behind 3 messages cannot be read: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", data, err, want)
+		}
+	}
+}
+
+// A rewrite replaces another of its kind and chain, but none of a later epoch.
+func TestALaterRewriteStays(t *testing.T) {
+	for _, kind := range []epoch.Kind{epoch.Head, epoch.Message} {
+		b, base, heads := epoch.NewBook(wire.Chat), -1, 0
+		for _, r := range []struct {
+			epoch int
+			text  string
+			want  int // length of the texts
+		}{{2, "four", 4}, {2, "seven77", 7}, {1, "x", 7}, {3, "xx", 2}, {epoch.Ended, "xxx", 3}} {
+			data := fmt.Sprintf(`{"role":"assistant","content":%q}`, r.text)
+			if kind == epoch.Head {
+				data, heads = "["+data+"]", max(heads, r.epoch%epoch.Ended)
+			}
+			if err := b.Add(&epoch.Rewrite{Kind: kind, Epoch: r.epoch, Messages: 4, Data: []byte(data)}); err != nil {
+				t.Fatal(err)
+			}
+			if base < 0 {
+				base = b.Size() - r.want
+			}
+			if got := b.Size() - base; got != r.want || b.Len() != 1 || b.Epoch() != heads || b.Has(digest.Digest{}) != (kind == epoch.Message) {
+				t.Errorf("after the %s %q of epoch %d: %d bytes, want %d; %d rewrites, epoch %d", kind, r.text, r.epoch, got, r.want, b.Len(), b.Epoch())
+			}
 		}
 	}
 }
@@ -337,12 +385,25 @@ func TestDecide(t *testing.T) {
 		{"cold, just after a head", epoch.State{Tokens: 80_000, Made: 75_000}, ""},
 		{"over the budget, just after a head", epoch.State{Tokens: 102_000, Made: 101_000, Warm: true}, ""},
 		{"over the budget, grown since the head", epoch.State{Tokens: 104_000, Made: 101_000, Warm: true}, epoch.Budget},
+		{"over the budget, grown by a sixteenth of the room", epoch.State{Tokens: 103_500, Made: 101_000, Warm: true}, ""},
+		{"and by more", epoch.State{Tokens: 103_501, Made: 101_000, Warm: true}, epoch.Budget},
+		{"cold, and grown enough since the head", epoch.State{Tokens: 80_000, Made: 70_000}, epoch.Cold},
+		{"warm, without a price", epoch.State{Tokens: 80_000, Warm: true}, ""},
 	} {
 		if got := epoch.Decide(&tt.state, limits); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
+	for tokens, want := range map[token.Count]epoch.Reason{60_000: "", 60_001: epoch.Cold} {
+		if got := epoch.Decide(&epoch.State{Tokens: tokens}, &epoch.Limits{Budget: 100_000, Target: 60_000}); got != want {
+			t.Errorf("of %d tokens, if the least saving is none: got %q, want %q", tokens, got, want)
+		}
+	}
 	var behind token.Count
+	epoch.Decide(&epoch.State{Tokens: 90_000, Frame: 55_000, Warm: true, Payback: func(_, b token.Count) int { behind = b; return 0 }}, limits)
+	if behind != 10_000 {
+		t.Errorf("%d tokens would stay behind a large frame, want 10000", behind)
+	}
 	epoch.Decide(&epoch.State{Tokens: 90_000, Frame: 20_000, Warm: true, Payback: func(removed, b token.Count) int {
 		if behind = b; removed != 30_000 {
 			t.Errorf("%d tokens would leave, want 30000", removed)
@@ -381,6 +442,19 @@ func TestOutputs(t *testing.T) {
 			`{"type":"function_call","call_id":"t","name":"ls","arguments":"{}"}`,
 			`{"type":"function_call_output","call_id":"t","output":"` + long + `"}`,
 		}, []string{`ls {}`}, `{"type":"function_call_output","call_id":"t","output":"1"}`},
+		{"a call of a custom tool, and another", wire.Responses, []string{
+			`{"type":"custom_tool_call","call_id":"t","name":"sh","input":"ls"}`,
+			`{"type":"function_call","call_id":"u","name":"cat","arguments":"{}"}`,
+			`{"type":"custom_tool_call_output","call_id":"t","output":"` + long + `"}`,
+		}, []string{`sh "ls"`}, `{"type":"custom_tool_call_output","call_id":"t","output":"1"}`},
+		{"as many bytes as are not large", wire.Chat, []string{
+			`{"role":"assistant","tool_calls":[{"id":"t","type":"function","function":{"name":"ls","arguments":"{}"}}]}`,
+			`{"role":"tool","tool_call_id":"t","content":"` + long[:38] + `"}`,
+		}, nil, ""},
+		{"a byte more", wire.Chat, []string{
+			`{"role":"assistant","tool_calls":[{"id":"t","type":"function","function":7}]}`,
+			`{"role":"tool","tool_call_id":"t","content":"` + long[:39] + `"}`,
+		}, []string{" "}, `{"role":"tool","tool_call_id":"t","content":"1"}`},
 		{"a result of no call", wire.Responses, []string{
 			`{"type":"mcp_call","name":"ls","arguments":"{}"}`,
 			`{"type":"function_call_output","call_id":null,"output":"` + long + `"}`,
@@ -395,7 +469,7 @@ func TestOutputs(t *testing.T) {
 			got := epoch.Outputs(q, from, 40)
 			var tools, texts []string
 			for i, o := range got {
-				if strings.TrimSuffix(o.Text, "\n") != long || o.Message != from {
+				if len(o.Text) < 39 || !strings.HasPrefix(long, strings.TrimSuffix(o.Text, "\n")) || o.Message != from {
 					t.Errorf("got %+v", o)
 				}
 				tools, texts = append(tools, o.Call.Name+" "+string(o.Call.Input)), append(texts, fmt.Sprint(i+1))
@@ -413,6 +487,33 @@ func TestOutputs(t *testing.T) {
 				t.Errorf("without pointers it is %s", m)
 			}
 		})
+	}
+}
+
+// A new head replaces all messages, or those before the results that follow the last reply.
+func TestCovers(t *testing.T) {
+	const (
+		user, reply   = `{"role":"user","content":[{"type":"text","text":"u"}]}`, `{"role":"assistant","content":"a"}`
+		results, tool = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}`, `{"role":"tool","tool_call_id":"t","content":"x"}`
+	)
+	for _, tt := range []struct {
+		dialect  wire.Dialect
+		messages []string
+		want     int
+	}{
+		{wire.Anthropic, nil, 0},
+		{wire.Anthropic, []string{user}, 1},
+		{wire.Anthropic, []string{results}, 1},
+		{wire.Anthropic, []string{user, reply, user}, 3},
+		{wire.Anthropic, []string{user, reply, results}, 2},
+		{wire.Anthropic, []string{user, reply, user, results}, 2},
+		{wire.Anthropic, []string{user, reply, results, reply}, 4},
+		{wire.Chat, []string{user, reply, results}, 3},
+		{wire.Chat, []string{user, reply, user, tool}, 2},
+	} {
+		if got := epoch.Covers(read(t, tt.dialect, bodyOf(tt.dialect, tt.messages...))); got != tt.want {
+			t.Errorf("of %s a head replaces %d, want %d", tt.messages, got, tt.want)
+		}
 	}
 }
 
@@ -442,6 +543,22 @@ func TestBare(t *testing.T) {
 	if got := string(epoch.Bare(q, b, false)); got != "["+strings.Join(messages, ",")+"]" {
 		t.Errorf("got %s", got)
 	}
+	was := messages[1]
+	messages[1] = messages[3]
+	if got := string(epoch.Bare(q, b, true)); got != "["+strings.Join(messages, ",")+"]" {
+		t.Errorf("without any thinking it is %s", got)
+	}
+	for i, want := range map[int]string{1: messages[3], 3: was} { // the reply that is stored, and the first one
+		messages[1] = want
+		b = epoch.NewBook(wire.Anthropic)
+		r := epoch.Rewrite{Kind: epoch.Message, Messages: i + 1, Chain: epoch.ReplyChain(wire.Anthropic, q.Messages[i-1].Chain, nil, " y "), Data: []byte(`{"carrel":"reply","messages":[{"role":"assistant","content":"y"}]}`)}
+		if err := b.Add(&r); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(epoch.Bare(q, b, false)); got != "["+strings.Join(messages, ",")+"]" {
+			t.Errorf("with a stored reply at %d it is %s", i, got)
+		}
+	}
 }
 
 func TestSizesAreBounds(t *testing.T) {
@@ -465,6 +582,42 @@ func TestSizesAreBounds(t *testing.T) {
 	}
 	if z := s.Of(q, b.Plan(q)); z.Made <= z.Frame || z.Made > z.Frame+20 {
 		t.Errorf("with a head of a letter it is %+v", z)
+	}
+}
+
+// What the model sees counts: texts, calls and results, and no types, marks and syntax.
+func TestSizesOfBlocks(t *testing.T) {
+	const model = "claude-opus-4-5"
+	count := func(texts ...string) (n token.Count) {
+		for _, text := range texts {
+			n += token.ForModel(model).Count(text)
+		}
+		return n
+	}
+	for block, want := range map[string]token.Count{
+		`{"type":"text","text":"lamp","cache_control":{"type":"ephemeral"},"n":7,"b":true}`:                                   count("lamp"),
+		`{"type":"tool_use","id":"t","name":"ls","input":{"a":"b"}}`:                                                          count("t", "ls", `{"a":"b"}`) + 32,
+		`{"type":"thinking","thinking":"why","signature":"` + strings.Repeat("A", 400) + `"}`:                                 count("why") + 100,
+		`{"type":"redacted_thinking","data":"` + strings.Repeat("A", 80) + `"}`:                                               20,
+		`{"type":"reasoning","encrypted_content":"` + strings.Repeat("A", 80) + `"}`:                                          20,
+		`{"type":"tool_result","tool_use_id":"t","content":"x","prompt_cache_breakpoint":{}}`:                                 count("t", "x") + 32,
+		`{"type":"tool_result","tool_call_id":"t","content":["x","y"]}`:                                                       count("t", "x", "y") + 32,
+		`{"type":"image_url","image_url":{"url":"lamp"}}`:                                                                     token.ImageBound,
+		`{"type":"function","arguments":"{}"}`:                                                                                count("{}") + 32,
+		`{"type":"document","source":{"type":"base64","media_type":"text/csv","data":"` + strings.Repeat("A", 25_616) + `"}}`: token.ImageBound + 1,
+	} {
+		q := read(t, wire.Anthropic, bodyOf(wire.Anthropic, `{"role":"user","content":[`+block+`]}`))
+		z := epoch.NewSizes(wire.Anthropic, model).Of(q, epoch.NewBook(wire.Anthropic).Plan(q))
+		if got := z.All - z.Frame; got != want+8 {
+			t.Errorf("%s: %d tokens, want %d", block, got, want+8)
+		}
+		if tools := 1040 + count(`[{"name":"ls"}]`); z.Tools != tools || z.Frame != tools+count("s") {
+			t.Errorf("system and tools are %+v, want %d of tools", z, tools)
+		}
+	}
+	q := read(t, wire.Chat, `{"messages":[]}`)
+	if z := epoch.NewSizes(wire.Chat, model).Of(q, epoch.NewBook(wire.Chat).Plan(q)); z.Frame != z.Tools || z.All != z.Tools || z.Tools < 35 || z.Tools > 36 {
+		t.Errorf("of nothing it is %+v", z)
 	}
 }
 
