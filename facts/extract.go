@@ -218,10 +218,9 @@ func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	}
 	kit := x.tools.of(c)
 	switch name, class := kit.name, kit.class; {
-	case !r.Error && x.todos.call(i, name, c, text), name == "askuserquestion":
-		if name == "askuserquestion" {
-			x.userQuestion(i, c, r, ok)
-		}
+	case !r.Error && x.todos.call(i, name, c, text):
+	case name == "askuserquestion":
+		x.userQuestion(i, c, r, ok)
 	case name == "exitplanmode":
 		if ok && !r.Error {
 			x.acceptedPlan(i, gjson.GetBytes(c.Input, "plan").String())
@@ -456,13 +455,18 @@ func (x *extractor) failAs(role transcript.Role, i int, subject, key, text strin
 // resolve resolves the open errors of commands that would succeed, too, as the command with the key
 // did: see covers. The fix is the edits since the error, or else subject, the thing that succeeded.
 func (x *extractor) resolve(i int, key, subject string) {
+	x.resolveIf(i, subject, func(o failure) bool { return covers(key, o.key) })
+}
+
+// resolveIf resolves the open errors for which the function resolved returns true, as resolve does.
+func (x *extractor) resolveIf(i int, subject string, resolved func(o failure) bool) {
 	x.open = slices.DeleteFunc(x.open, func(o failure) bool {
-		if !covers(key, o.key) {
+		if !resolved(o) {
 			return false
 		}
 		f := &x.found[o.fact]
 		f.Status, f.touched = StatusResolved, i
-		paths := unique(x.edits[min(o.edits, len(x.edits)):])
+		paths := unique(x.edits[o.edits:])
 		switch {
 		case strings.HasPrefix(o.key, "edit "):
 			f.Why = "edited again"

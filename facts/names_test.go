@@ -58,6 +58,7 @@ func TestFigures(t *testing.T) {
 		{"1h30m 5m2.5s 1d2h 3s5h", "quantity 1h30m | quantity 5m2.5s | quantity 1d2h"},
 		{"1h30m15s left", "quantity 1h30m15s"},
 		{"45%, 45 %, 45%d", "quantity 45% | quantity 45 %"},
+		{"12345b 123456b 123456d 123456m", "quantity 12345b | hash 123456b | hash 123456d | quantity 123456m"}, // six digits and such a letter may be a hash
 		{"17 % 5", ""}, // the operator for the remainder of a division
 		{"12 min(3)", ""},
 		{"12 min's", ""},
@@ -119,7 +120,7 @@ func TestNames(t *testing.T) {
 		{"1st 22nd 3rd 4th 4xx 2er 1080p", ""},
 		{"M10 10l20 5c5", ""},
 		{"sha256 utf8 x2y4 3000x", "symbol sha256 | symbol utf8 | symbol x2y4 | quantity 3000x"},
-		{"Makefile Dockerfile makefile", "file Makefile | file Dockerfile"},
+		{"Makefile Dockerfile makefile Gemfile HTTPxyz HTTPxy", "file Makefile | file Dockerfile | file Gemfile | symbol HTTPxyz"},
 
 		// Files.
 		{"a.go main.go p.m U.S.C x.h README.MD notes.Md", "file a.go | file main.go | file x.h | file README.MD"},

@@ -53,6 +53,8 @@ func TestCorrections(t *testing.T) {
 		{"one before", strings.Repeat(long[:145]+". ", 4) + "Never dim it.", []string{"Never dim it."}},
 		{"one that no single sentence has", "> Never\n> dim it\n", []string{"> Never > dim it"}},
 		{"none of a long message that no single sentence has", "> Never\n> " + strings.Repeat(long, 4), nil},
+		{"600 bytes that no single sentence has", "> Never\n> " + strings.Repeat("x", 590), []string{"> Never > " + strings.Repeat("x", 290) + "…"}},
+		{"601 bytes", "> Never\n> " + strings.Repeat("x", 591), nil},
 		{"none that is asked", "Did you never dim it?", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -264,6 +266,7 @@ func TestRepliesResolveErrors(t *testing.T) {
 func TestReportedErrors(t *testing.T) {
 	for said, want := range map[string]string{
 		"see\nerror: no bulb\npanic: no lamp": "error open | panic: no lamp", "it failed for me": "", "panic: one\npanic: two": "error open | panic: one",
+		"npm ERR! no bulb": "", "see\n\nerror: no bulb": "error open | error: no bulb",
 	} {
 		if got := strings.Join(written(new(talk).user(said).extract(nil), FactError), "; "); got != want {
 			t.Errorf("of %q: got %q, want %q", said, got, want)
@@ -282,6 +285,7 @@ func TestReportedErrorsAreResolved(t *testing.T) {
 		{"a reply", begin().reply("I see what it is."), "error open | panic: no lamp"},
 		{"an edit and a reply", begin().edit("a.go", "x := 1", "x := 2").reply("I turned the lamp."), "error resolved | panic: no lamp <- edited a.go"},
 		{"an edit and a question", begin().edit("a.go", "x := 1", "x := 2").reply("Does the lamp burn now?"), "error open | panic: no lamp"},
+		{"two, and an edit between them", begin().edit("a.go", "x := 1", "x := 2").user("panic: no bulb").reply("I turned the lamp."), "error resolved | panic: no lamp <- edited a.go; error open | panic: no bulb"},
 		{"an edit before it", new(talk).user("Go.").edit("a.go", "x := 1", "x := 2").user("panic: no lamp").reply("I see what it is."), "error open | panic: no lamp"},
 	} {
 		if got := strings.Join(written(tt.talk.extract(nil), FactError), "; "); got != tt.want {
@@ -300,6 +304,8 @@ func TestSteps(t *testing.T) {
 		want int
 	}{
 		{"of a short message none", new(talk).user("# 1. Mend the lamp\n"), 0},
+		{"of 600 bytes none", new(talk).user("# 1. Mend the lamp\n\n" + strings.Repeat("x", 580)), 0},
+		{"of 601 bytes", new(talk).user("# 1. Mend the lamp\n\n" + strings.Repeat("x", 581)), 1},
 		{"of a long one", new(talk).user("# 1. Mend the lamp" + long), 1},
 		{"of a heading with no number none", new(talk).user("# Mend the lamp" + long), 0},
 		{"of nine bytes", new(talk).user("# 1. Mend lamp" + long), 1},
@@ -436,6 +442,9 @@ func TestSentences(t *testing.T) {
 				{text: "1234. three"},
 			},
 		},
+		{"a label of 159 bytes", strings.Repeat("a", 158) + ":\n- x", []sentence{{text: strings.Repeat("a", 158) + ":", title: true}, {text: "x", item: true, head: strings.Repeat("a", 158) + ":"}}},
+		{"none of 160 bytes", strings.Repeat("a", 159) + ":\n- x", []sentence{{text: strings.Repeat("a", 159) + ":"}, {text: "x", item: true}}},
+		{"a heading behind a label", "Lamps:\n# Lens\n- red", []sentence{{text: "Lamps:", title: true}, {text: "Lens", title: true}, {text: "red", item: true, head: "lens"}}},
 		{"boxes", "- [ ] a\n- [X] b\n[~] c\n[y] d\n[x]e", []sentence{
 			{text: "a", item: true, box: ' '}, {text: "b", item: true, box: 'x'}, {text: "c", item: true, box: '~'}, {text: "[y] d"}, {text: "[x]e"},
 		}},

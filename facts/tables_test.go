@@ -28,6 +28,9 @@ func TestQuotes(t *testing.T) {
 		{"a full stop before a mark", `lamp."the red one"`, nil},
 		{"a colon before a mark", `lamp:"the red one"`, []string{"the red one"}},
 		{"two lines", "\"the red\none\"", nil},
+		{"a length", `"ab" "abc" "` + repeat(80, "😀") + `" "` + repeat(81, "x") + `"`, []string{"abc", repeat(80, "😀")}},
+		{"a mark that is escaped", `say "a\"b c" x`, []string{`a\"b c`}},
+		{"two marks of code", "``the red one`` and `the blue one`", []string{"the blue one"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
@@ -144,6 +147,10 @@ func TestCovers(t *testing.T) {
 		{"edits", "edit a.go", "edit a.go b.go", false},
 		{"another verb", "go vet ./...", "go test ./...", false},
 		{"nothing", "", "make lint", false},
+		{"two words, and one", "make lint", "make", false},
+		{"all packages here, and one elsewhere", "go test ./...", "go test ../lamp", false},
+		{"all packages of a folder and another, and a longer name", "go test ./store/... ./lamp", "go test ./lampshade", false},
+		{"all packages of a folder and another, and the other", "go test ./store/... ./lamp", "go test ./lamp", true},
 		{"of nothing", "make lint", "", false},
 	} {
 		if got := covers(tt.key, tt.other); got != tt.want {
@@ -217,6 +224,16 @@ func TestReplaced(t *testing.T) {
 func TestAround(t *testing.T) {
 	if got := excerpt("see ID-4711 there", "ID-4711"); got != "see ID-4711 there" {
 		t.Errorf("of a short sentence, %q", got)
+	}
+	for said, want := range map[string]string{
+		repeat(100, "lamp ") + "ID-4711 is dark":         "…" + repeat(13, "lamp ") + "ID-4711 is dark",   // up to a third of 200 bytes before the name
+		repeat(92, "x") + " ID-4711 " + repeat(98, "y"):  repeat(92, "x") + " ID-4711 " + repeat(98, "y"), // 199 bytes
+		repeat(92, "x") + " ID-4711 " + repeat(100, "y"): repeat(92, "x") + " ID-4711…",                   // cut between words
+		repeat(93, "x") + " ID-4711 " + repeat(100, "y"): "…ID-4711 " + repeat(100, "y"),
+	} {
+		if got := excerpt(said, "ID-4711"); got != want {
+			t.Errorf("around the name in %q is %q, want %q", said, got, want)
+		}
 	}
 	for _, said := range []string{strings.Repeat("lamp ", 100) + "ID-4711 is dark", strings.Repeat("x", 400) + " ID-4711 is dark", "ID-4711 is dark " + strings.Repeat("lamp ", 100)} {
 		got := excerpt(said, "ID-4711")

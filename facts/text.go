@@ -145,11 +145,9 @@ func parseLine(line string) sentence {
 			break
 		}
 	}
-	{
-		if n := text.Digits(line); n > 0 && n <= 3 && len(line) > n+1 && (line[n] == '.' || line[n] == ')') && line[n+1] == ' ' {
-			s.item, s.number = !s.title, true
-			line = strings.TrimSpace(line[n+1:])
-		}
+	if n := text.Digits(line); n > 0 && n <= 3 && len(line) > n+1 && (line[n] == '.' || line[n] == ')') && line[n+1] == ' ' {
+		s.item, s.number = !s.title, true
+		line = strings.TrimSpace(line[n+1:])
 	}
 	if len(line) > 3 && line[0] == '[' && line[2] == ']' && line[3] == ' ' && strings.IndexByte(" xX-~", line[1]) >= 0 {
 		s.item = true
