@@ -169,6 +169,21 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
+// Of an answer the first 240 bytes count, and of the words before a figure the last 24 bytes.
+func TestBeginningsAndEnds(t *testing.T) {
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for s, want := range map[string]int{x(240): 240, x(241): 240, x(100) + " " + x(139): 240, x(100) + " " + x(140): 100, x(1) + strings.Repeat("é", 120): 239} {
+		if got := clip(s); len(got) != want || !strings.HasPrefix(s, got) {
+			t.Errorf("of %q there are %d bytes, want %d", s, len(got), want)
+		}
+	}
+	for s, want := range map[string]string{"port 42": "port ", "the quick brown fox jumps over 42": "brown fox jumps over ", x(3) + " " + x(19) + " 42": x(3) + " " + x(19) + " ", x(3) + " " + x(20) + " 42": x(20) + " "} {
+		if got := beside(s, len(s)-2); got != want {
+			t.Errorf("beside the figure of %q is %q, want %q", s, got, want)
+		}
+	}
+}
+
 // Words have one root in any inflection, and times of day one form.
 func TestRootsOfWords(t *testing.T) {
 	for _, tt := range []struct {

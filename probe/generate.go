@@ -574,9 +574,7 @@ func dropAnswered(list []candidate) []candidate {
 // figure returns the keywords of the first distinctive figure in a text, and the words of its
 // subject.
 func figure(said string) (keywords []string, of string) {
-	if len(said) > 2000 {
-		said = said[:2000]
-	}
+	said = said[:min(len(said), 2000)]
 	type piece struct{ start, end int }
 	var list []piece
 	s := scanner{run: func(start, end int) { list = append(list, piece{start, end}) }, word: func([]byte, int, int) {}}

@@ -408,10 +408,18 @@ func TestKeywordsOfADecision(t *testing.T) {
 		{"a name that begins with a common word", "We will use file-lock", nil, "file-lock"},
 		{"a hundred characters", "We will use " + long, nil, long},
 		{"more than that", "We will use " + long + "b", nil, ""},
+		{"the shortest of six words, and a common one, give way", "We will use project apricot blossom cherries dahlias elderberry figs", nil, "apricot blossom cherries dahlias elderberry"},
+		{"a frequent one does so before", "Water the apricot and the blossom|We will use apricot blossom cherries dahlias elderberry figs", nil, "apricot cherries dahlias elderberry figs"},
+		{"three names at most", "We will use a1b c2d e3f g4h", []string{"a1b", "c2d", "e3f", "g4h"}, "a1b c2d e3f"},
+		{"a word within another", "We will use pool and pool-size", nil, "pool-size"},
 		{"a long address", "We will use https://x.example/?" + long[:77], []string{"https://x.example/?" + long[:77]}, "https://x.example/?" + long[:77]},
 	} {
 		var got string
-		for _, p := range Generate([]facts.Fact{{Kind: facts.FactDecision, Text: tt.text, Names: tt.names, Block: at(1, 1)}}, of(Options{})) {
+		var found []facts.Fact
+		for i, said := range strings.Split(tt.text, "|") {
+			found = append(found, facts.Fact{Kind: facts.FactDecision, Text: said, Names: tt.names, Block: at(1+i, 1)})
+		}
+		for _, p := range Generate(found, of(Options{})) {
 			got = strings.Join(p.Expected, " ")
 		}
 		if got != tt.want {
