@@ -378,7 +378,7 @@ func TestTheOutputOfAnotherProgram(t *testing.T) {
 
 func TestOutputs(t *testing.T) {
 	for said, want := range map[string]string{
-		`{"output":"x\ny"}`: "x\ny", `{"output":"x`: `{"output":"x`, `{"out":"x"}`: `{"out":"x"}`, `{"output":"x","metadata":{"exit_code":2}}`: "Exit code 2\nx",
+		`{"output":"x\ny"}`: "x\ny", `{"output":"x`: `{"output":"x`, "<untrusted_context>\nOutput: x\nExit Code: 0\n</untrusted_context>": "x", "<untrusted_context>\nOutput: x\nExit Code: 3\n</untrusted_context>": "Exit code 3\nx", "<untrusted_context>\nx\n</untrusted_context>": "x", `{"out":"x"}`: `{"out":"x"}`, `{"output":"x","metadata":{"exit_code":2}}`: "Exit code 2\nx",
 		`{"output":"x","metadata":{"exit_code":0}}`: "x", "x": "x",
 	} {
 		if got := output(said); got != want {
@@ -446,7 +446,7 @@ func TestReferencesAtTheirBounds(t *testing.T) {
 func TestLinesOfMarkdown(t *testing.T) {
 	for line, want := range map[string]sentence{
 		"# A": {text: "A", title: true}, "###### A": {text: "A", title: true}, "####### A": {text: "####### A"}, "#A": {text: "#A"}, "- a": {text: "a", item: true}, "• a": {text: "a", item: true},
-		"1. a": {text: "a", item: true, number: true}, "123. a": {text: "a", item: true, number: true}, "1234. a": {text: "1234. a"}, "1) a": {text: "a", item: true, number: true}, "1.a": {text: "1.a"},
+		"1. a": {text: "a", item: true, number: true}, "123. a": {text: "a", item: true, number: true}, "1234. a": {text: "1234. a"}, "1) a": {text: "a", item: true, number: true}, "1.a": {text: "1.a"}, "1.": {text: "1."}, "[x]": {text: "[x]"},
 		"# 1. A": {text: "A", title: true, number: true}, "[ ] a": {text: "a", item: true, box: ' '}, "- [x] a": {text: "a", item: true, box: 'x'}, "[X] a": {text: "a", item: true, box: 'x'}, "[-] a": {text: "a", item: true, box: '-'},
 		"[~] a": {text: "a", item: true, box: '~'}, "[y] a": {text: "[y] a"}, "[x]a": {text: "[x]a"}, "[x)": {text: "[x)"}, "**A**": {text: "A", title: true}, "**A.**": {text: "A."}, "- **A**": {text: "A", item: true},
 		"**A** b **C**": {text: "A b C"}, "**" + repeat(99, "a") + "**": {text: repeat(99, "a"), title: true}, "**" + repeat(100, "a") + "**": {text: repeat(100, "a")}, "a **b**": {text: "a b"},

@@ -320,7 +320,7 @@ func (x *extractor) subject(c transcript.ToolCall) string {
 	return text.Line(c.Name+" "+arguments(in), lineRunes)
 }
 
-// unknownTool reads a call of a tool of class tool.Other. It adds a command with the
+// unknownTool reads a call of a tool of class tool.Other or without a command line. It adds a command with the
 // arguments as its subject and the fields of the result as its text.
 func (x *extractor) unknownTool(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, s string) {
 	in := gjson.ParseBytes(c.Input)
@@ -339,20 +339,9 @@ func (x *extractor) unknownTool(i int, c transcript.ToolCall, r transcript.ToolR
 		}
 	}
 	x.add(f)
-	if !x.codingTool(c.Name) {
+	if x.tools.named(c.Name).class == tool.Other { // the arguments of a known tool are not references
 		x.argumentReferences(i, in)
 	}
-}
-
-// codingTool reports whether a tool is a known tool of a coding agent. The arguments of
-// such tools are not references.
-func (x *extractor) codingTool(name string) bool {
-	kit := x.tools.named(name)
-	switch kit.name {
-	case "task", "agent", "skill", "lsp":
-		return true
-	}
-	return kit.class != tool.Other
 }
 
 // run reads a call that runs a command line.

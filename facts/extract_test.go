@@ -241,7 +241,7 @@ func TestExtract(t *testing.T) {
 		},
 		{
 			"a code at the end of an output says how the command went, and one within it does not",
-			new(talk).run("make e2e", "gave up after 4 tries\nexit code 1").run("go run ./cmd/x", "usage: x FILE\nexit status 2\n").
+			new(talk).call("", "python", map[string]string{"code": "make e2e"}, "gave up after 4 tries\nexit code 1").run("go run ./cmd/x", "usage: x FILE\nexit status 2\n").
 				run("make doc", "see \"exit code 1\" in the manual\nwritten"),
 			[]FactKind{FactCommand},
 			[]string{
@@ -440,8 +440,9 @@ func TestExtract(t *testing.T) {
 		},
 		{
 			"an argument is a reference, except that of a coding tool",
-			new(talk).call("", "cancel_order", map[string]string{"order_id": "W7742", "note": "W7743 is not it", "long": strings.Repeat("W", 75) + "-12345"}, "ok").
-				call("", "cancel_order", map[string]string{"order_id": "W7742", "long": strings.Repeat("W", 74) + "-12345"}, "ok").call("", "Task", map[string]string{"description": "W7744"}, "ok"),
+			new(talk).call("", "cancel_order", map[string]string{"order_id": "W7742", "note": "W7743 is not it", "color": "red", "long": strings.Repeat("W", 75) + "-12345"}, "ok").
+				call("", "cancel_order", map[string]string{"order_id": "W7742", "long": strings.Repeat("W", 74) + "-12345"}, "ok").call("", "Task", map[string]string{"description": "W7744"}, "ok").
+				call("", "python", map[string]string{"file": "W7745"}, "ok"),
 			[]FactKind{FactReference},
 			[]string{"reference | W7742 | order_id W7742", "reference | " + strings.Repeat("W", 74) + "-12345 | long " + strings.Repeat("W", 74) + "-12345"},
 		},

@@ -193,8 +193,8 @@ func TestPathsWithoutAProject(t *testing.T) {
 
 func TestNodes(t *testing.T) {
 	s := new(talk).user("Fix shutdownTimeout in pool/a.go.").open("pool/a.go").
-		run("go vet ./pool", "!Exit code 1\npool/a.go:17:4: unused ringBuffer").
-		edit("/srv/app/pool/a.go", "ringBuffer", "newRing").run("go vet ./pool", "ok").todo("pending").todo("completed")
+		call("", "python", map[string]string{"code": "go vet ./pool"}, "!Exit code 1\npool/a.go:17:4: unused ringBuffer").
+		edit("/srv/app/pool/a.go", "ringBuffer", "newRing").run("go vet ./pool", "ok").todo("pending").todo("completed").run("cat b.go; cat b.go", "x")
 	g := s.graph()
 	for _, want := range []Node{
 		{NodeFile, "pool/a.go", "", StatusModified, Position{Block: 0}, []Use{{Position{1, "call-1"}, ActRead}, {Position{3, "call-3"}, ActWrite}}},
@@ -202,6 +202,7 @@ func TestNodes(t *testing.T) {
 		{nodeError, "pool/a.go:17:4: unused ringBuffer", "", StatusResolved, Position{2, "call-2"}, []Use{{Position{2, "call-2"}, ActFail}, {Position{4, "call-4"}, actResolve}}},
 		{nodeTodo, "Write it", "", StatusCompleted, Position{5, "call-5"}, []Use{{Position{5, "call-5"}, actState}, {Position{6, "call-6"}, actState}}},
 		{nodeName, "ringBuffer", KindSymbol, "", Position{2, "call-2"}, []Use{{Position{3, "call-3"}, actName}}},
+		{NodeFile, "b.go", "", "", Position{7, "call-7"}, []Use{{Position{7, "call-7"}, ActRead}}},
 		{nodeName, "newRing", KindSymbol, "", Position{3, "call-3"}, []Use{{Position{3, "call-3"}, actName}}},
 	} {
 		at := slices.IndexFunc(g.Nodes(), func(n Node) bool { return n.Kind == want.Kind && n.Name == want.Name })

@@ -336,16 +336,11 @@ func (s *finder) isFileHere(root, from, to int) bool {
 
 // segments reads the parts of a word between / and @ separately.
 func (s *finder) segments(from, to int, f finding) {
-	for i := from; i < to; {
-		n, seen := 0, class(0)
-		for i+n < to && s.text[i+n] != '/' && s.text[i+n] != '@' {
-			seen |= classes[s.text[i+n]]
-			n++
+	for i := from; i < to; i++ {
+		if end, seen := gather(s.text, i, to, pathBytes&^(slash|at)); end > i {
+			s.name(i, end, seen, f)
+			i = end
 		}
-		if n > 0 {
-			s.name(i, i+n, seen, f)
-		}
-		i += n + 1
 	}
 }
 
@@ -369,7 +364,7 @@ func (s *finder) word(from, to int, seen class, f finding) {
 	switch {
 	case seen&wordBytes == decimal:
 		dotted := from > 0 && s.text[from-1] == '.' || is(s.text, to, dot) && is(s.text, to+1, decimal)
-		if len(w) >= 3 && len(w) <= 18 && !dotted && !s.isLineNumber(from, to) {
+		if len(w) <= 18 && !dotted && !s.isLineNumber(from, to) {
 			s.emit(KindNumber, from, to, f)
 		}
 	case isHex(w):

@@ -347,7 +347,7 @@ func reason(s, next sentence) string {
 				return text.Line(why, lineRunes)
 			}
 		}
-		if why, rest, ok := strings.Cut(s.text, ", so "); ok && so.begins(lower(rest)) {
+		if why, rest, _ := strings.Cut(s.text, ", so "); so.begins(lower(rest)) {
 			return text.Line(why, lineRunes)
 		}
 	}

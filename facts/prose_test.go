@@ -149,6 +149,7 @@ func TestProgresses(t *testing.T) {
 		{sentence{text: "Root cause: a bulb"}, true, true},
 		{sentence{text: "A lamp with a lens", item: true, head: "what changed:"}, false, true},
 		{sentence{text: "A lamp with a lens", head: "what changed:"}, false, false},
+		{sentence{text: "A lamp with lens", item: true, head: "what changed:"}, false, true},
 		{sentence{text: "Lamp with lens", item: true, head: "what changed:"}, false, false},
 		{sentence{text: "A lamp with a lens", item: true, head: "wishes"}, false, false},
 		{sentence{text: "I've painted and added"}, false, false},
@@ -176,10 +177,13 @@ func TestAnswers(t *testing.T) {
 	for _, tt := range []struct{ said, why, chosen string }{
 		{"the red one, which is round", "the red one, which is round", ""},
 		{"2", "2", "2"},
+		{"17", "17", "17"},
 		{"the first", "the first", "the first"},
 		{"both of **them**", "both of them", "both of them"},
 		{"Yes. The red one.", "Yes. The red one.", "Yes. The red one."},
 		{"Certainly so. The red one.", "Certainly so.", ""},
+		{"Yes, surely. The red one.", "Yes, surely.", "Yes, surely. The red one."},
+		{"Yes, right. The red one.", "Yes, right. The red one.", "Yes, right. The red one."},
 		{"Yes.\n\nThe red one.", "Yes.", "Yes. The red one."},
 		{"Yes.\n- The red one.", "Yes.", "Yes. - The red one."},
 		{"No, why is it red?", "No, why is it red?", ""},
@@ -224,7 +228,7 @@ func TestQuestionsOfAReply(t *testing.T) {
 func TestGist(t *testing.T) {
 	for said, want := range map[string]string{
 		"The lamp stands on the left now": "The lamp stands on the left now", "The lamp stands there, on left": "The lamp stands there, on left", "The lamp stands there on left": "",
-		"[a line of a log that is rather long": "", "Who put the lamp there at all, and why?": "", "The lamp is where it was put before:": "",
+		"[a line of a log that is rather long": "", "Who put the lamp there at all, and why?": "", "The lamp is where it was put before:": "", "- The lamp is where it was put before:": "",
 		"I'll look at the lamp that stands there": "", "Sure, the lamp stands on the left there": "", "# The lamp stands on the left, as ever": "",
 		"Sure. The lamp stands on the left there. The lens lies on the right side.": "The lamp stands on the left there.",
 	} {

@@ -91,8 +91,7 @@ func isExact(w string) bool {
 	case strings.HasSuffix(w, "%"):
 		return of("0123456789.,%~+-−–")
 	default:
-		return w[0] == 'v' && isVersion(w[1:]) || digits > 0 && (isUnit(w[digits:]) || isShortUnit(w[digits:])) ||
-			strings.HasPrefix(w, "localhost:") || isHash(w) || isID(w)
+		return w[0] == 'v' && isVersion(w[1:]) || isUnit(w[digits:]) || isShortUnit(w[digits:]) || strings.HasPrefix(w, "localhost:") || isHash(w) || isID(w)
 	}
 }
 

@@ -211,6 +211,9 @@ func TestReplaced(t *testing.T) {
 		{"poolSize = 5 + 3", "poolSize = 5", "poolSize: removed + 3"},
 		{"5 poolSize", "3 + 5 poolSize", "added 3 +"},
 		{"3 + 5 poolSize", "5 poolSize", "removed 3 +"},
+		{"lamp = 5", "lamp = 6", "lamp: 5 → 6"},
+		{repeat(59, "x") + " 5", repeat(59, "x") + " 6", repeat(59, "x") + ": 5 → 6"},
+		{repeat(60, "x") + " 5", repeat(60, "x") + " 6", "5 → 6"},
 		{"a a", "a", "a: removed a"},
 		{"a", "a a", "a: added a"},
 	} {
@@ -274,7 +277,9 @@ func TestReasons(t *testing.T) {
 		"I use a lock because so":                    "",
 		"I use the lock since yesterday in all":      "",
 		"Because writes are concurrent, I use one":   "writes are concurrent",
-		"I use a lock": "",
+		"I use a lock":                         "",
+		"The pool is shared, so I use a lock":  "The pool is shared",
+		"I use a lock, so writes are in order": "",
 	} {
 		if got := reason(sentence{text: said}, sentence{}); got != want {
 			t.Errorf("the reason in %q is %q, want %q", said, got, want)

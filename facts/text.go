@@ -156,7 +156,7 @@ func parseLine(line string) sentence {
 	}
 	bold := strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**") && strings.Count(line, "**") == 2
 	s.text = text.Line(strings.ReplaceAll(line, "**", ""), len(line)+1)
-	if bold && !s.item && !s.title && len(s.text) < 100 && !strings.HasSuffix(s.text, ".") {
+	if bold && !s.item && len(s.text) < 100 && !strings.HasSuffix(s.text, ".") {
 		s.title = true
 	}
 	return s
