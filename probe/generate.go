@@ -406,7 +406,7 @@ func runs(said string) []run {
 			return true
 		}
 		w := r.words[0]
-		return len(r.words) == 1 && (stop.Get()[w] || generic.Get()[w] || text.IsUnit(w) || inQuestions.Get()[w])
+		return len(r.words) == 1 && (text.IsUnit(w) || inQuestions.Get()[w])
 	})
 	for i := range list {
 		list[i].normal = strings.Join(list[i].words, " ")
@@ -554,7 +554,7 @@ func dropAnswered(list []candidate) []candidate {
 			}
 			again, drop[i] = true, true
 			first, _ := slices.BinarySearch(ends, m.start+1)
-			for k := first; k < len(list) && (k == 0 || ends[k-1] < m.end); k++ {
+			for k := first; k == 0 || ends[k-1] < m.end; k++ {
 				if list[k].Question != list[k].plain {
 					list[k].Question, drop[i] = list[k].plain, false
 				}

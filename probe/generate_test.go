@@ -276,6 +276,7 @@ func TestFigure(t *testing.T) {
 		{"coverage is 87.5% now", []string{"87.5%"}},
 		{"version 1.26.3 is out", []string{"1.26.3"}},
 		{"at 12:30 in a.go:17: bad", nil},
+		{":170, at 12:300 and 4711", []string{"4711"}},
 		{"no number at all", nil},
 		{"step 2 of it", nil},
 		{"4200  passed", []string{"4200"}},
@@ -412,7 +413,8 @@ func TestKeywordsOfADecision(t *testing.T) {
 		{"a frequent one does so before", "Water the apricot and the blossom|We will use apricot blossom cherries dahlias elderberry figs", nil, "apricot cherries dahlias elderberry figs"},
 		{"three names at most", "We will use a1b c2d e3f g4h", []string{"a1b", "c2d", "e3f", "g4h"}, "a1b c2d e3f"},
 		{"a word within another", "We will use pool and pool-size", nil, "pool-size"},
-		{"a long address", "We will use https://x.example/?" + long[:77], []string{"https://x.example/?" + long[:77]}, "https://x.example/?" + long[:77]},
+		{"an address of 100 bytes", "We will use https://x.example/?" + long[:81], []string{"https://x.example/?" + long[:81]}, "https://x.example/?" + long[:81]},
+		{"an address of 101 bytes", "We will use https://x.example/?" + long[:82], []string{"https://x.example/?" + long[:82]}, "//x.example " + long[:82]},
 	} {
 		var got string
 		var found []facts.Fact
