@@ -180,6 +180,7 @@ func TestEssentialsOf(t *testing.T) {
 		{"the same twice", []facts.Fact{{Kind: facts.FactDecision, Text: "Store times in UTC", Block: at(1, 1)}, {Kind: facts.FactDecision, Text: "Store times in UTC", Block: at(2, 2)}}, Options{}, []string{"decision Store times UTC"}},
 		{"no more than are wanted", []facts.Fact{{Kind: facts.FactDecision, Text: "Store times in UTC", Block: at(1, 1)}, {Kind: facts.FactDecision, Text: "Water at night", Block: at(2, 2)}, {Kind: facts.FactDecision, Text: "Buy drip hoses", Block: at(3, 3)}}, Options{PerType: 1}, []string{"decision Water night"}},
 		{"neither how an error was mended nor what is done", []facts.Fact{{Kind: facts.FactError, Status: facts.StatusResolved, Text: "valves.yml denied", Why: "chmod on the folder", Block: at(1, 1)}, {Kind: facts.FactTodo, Status: facts.StatusCompleted, Subject: "Backfill currency columns", Block: at(2, 2)}}, Options{}, []string{"error valves yml denied"}},
+		{"an error without its numbers", []facts.Fact{{Kind: facts.FactError, Text: "valve 404 denied 1.5", Block: at(1, 1)}, {Kind: facts.FactError, Text: "404", Block: at(2, 1)}}, Options{}, []string{"error valve denied"}},
 		{"a decision that says nothing", []facts.Fact{user(facts.FactDecision, "Yes.", at(1, 1))}, Options{}, nil},
 		{"a decision of two words", []facts.Fact{user(facts.FactDecision, "Drip hoses. My address is Quarry Lane 12, Oldmere.", at(1, 1))}, Options{}, []string{"decision! Drip hoses"}},
 	} {

@@ -422,8 +422,8 @@ func (g *generator) rank(d draft) []run {
 	for _, n := range d.names {
 		named[normal(n)] = true
 		if at := strings.Index(part, n); at >= 0 && strings.ContainsAny(n, ":?#=&% ") && len(n) <= 100 { // a URL consists of several runs
-			if t := compile(n, false); weak(t) == "" {
-				list = append(list, run{text: n, normal: strings.Join(t.words, " "), at: at})
+			if w := words(n); weak(term{words: w}) == "" {
+				list = append(list, run{text: n, normal: strings.Join(w, " "), at: at})
 			}
 		}
 	}

@@ -430,6 +430,14 @@ func TestKeywordsOfADecision(t *testing.T) {
 	}
 }
 
+// What is decided twice is asked for once.
+func TestDecisionsThatAreTheSame(t *testing.T) {
+	f := facts.Fact{Kind: facts.FactDecision, Text: "sessions move into redis"}
+	if got := Generate([]facts.Fact{f, f}, nil); len(got) != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // Without options, no turn and no block is known, and all else is asked.
 func TestGenerateWithoutOptions(t *testing.T) {
 	for name, o := range map[string]*Options{"none": nil, "the default": {}} {

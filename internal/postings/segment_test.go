@@ -2,8 +2,6 @@ package postings
 
 import (
 	"errors"
-	"hash/fnv"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,25 +24,10 @@ func TestDue(t *testing.T) {
 		sizes []int64
 		from  int
 	}{
-		{nil, 0},
-		{of(7, tiny), 7},
-		{of(8, tiny), 0},
-		{of(9, 0), 0},
-		{slices.Concat(of(2, huge), of(8, tiny)), 2},
-		{slices.Concat(of(7, small), of(8, tiny)), 0},
-		{slices.Concat(of(6, small), of(8, tiny)), 6},
-		{slices.Concat(of(7, big), of(7, mid), of(7, small), of(8, tiny)), 0},
-		{slices.Concat(of(6, big), of(6, mid), of(7, small), of(8, tiny)), 12},
-		{of(8, mid-1), 0},
-		{slices.Concat(of(1, mid), of(7, mid-1)), 8},
-		{slices.Concat(of(1, big), of(7, big-1)), 8},
-		{of(8, huge-1), 0},
-		{of(8, huge), 8},
-		{slices.Repeat(mixed, 4), 0},
-		{slices.Repeat(mixed, 4)[1:], 31},
-		{slices.Concat(of(8, small), of(3, mid)), 11},
-		{slices.Concat(of(3, small), slices.Repeat(larger, 4), of(8, tiny)), 0},
-		{slices.Concat(of(2, small), slices.Repeat(larger, 4), of(8, tiny)), 30},
+		{nil, 0}, {of(7, tiny), 7}, {of(8, tiny), 0}, {of(9, 0), 0}, {slices.Concat(of(2, huge), of(8, tiny)), 2}, {slices.Concat(of(7, small), of(8, tiny)), 0}, {slices.Concat(of(6, small), of(8, tiny)), 6},
+		{slices.Concat(of(7, big), of(7, mid), of(7, small), of(8, tiny)), 0}, {slices.Concat(of(6, big), of(6, mid), of(7, small), of(8, tiny)), 12},
+		{of(8, mid-1), 0}, {slices.Concat(of(1, mid), of(7, mid-1)), 8}, {slices.Concat(of(1, big), of(7, big-1)), 8}, {of(8, huge-1), 0}, {of(8, huge), 8}, {slices.Concat(of(8, small), of(3, mid)), 11},
+		{slices.Repeat(mixed, 4), 0}, {slices.Repeat(mixed, 4)[1:], 31}, {slices.Concat(of(3, small), slices.Repeat(larger, 4), of(8, tiny)), 0}, {slices.Concat(of(2, small), slices.Repeat(larger, 4), of(8, tiny)), 30},
 	} {
 		if got := Due(tt.sizes); got != tt.from {
 			t.Errorf("case %d: of %v those from %d on are merged, want %d", i, tt.sizes, got, tt.from)
@@ -97,87 +80,25 @@ func TestListsThatAreMalformed(t *testing.T) {
 	}
 }
 
-// The words of documents come back from the pages of a segment, which another index can join.
-func TestSegmentGivesBack(t *testing.T) {
-	words := map[int64]map[string]uint32{1: {"lamp": 1, "lens": 3}, 4: {"lamp": 2}, 9: {"bulb": 200}}
-	var x, joined Index
-	for _, id := range slices.Sorted(maps.Keys(words)) {
-		x.Add(id, words[id])
-	}
-	x.Add(10, nil)
-	x.Add(11, map[string]uint32{"lamp": 0})
-	s := x.Segment()
-	ids, lengths, err := ParseDocs(s.Docs())
-	if err != nil || !slices.Equal(ids, []int64{1, 4, 9}) || !slices.Equal(lengths, []uint32{4, 2, 200}) {
-		t.Fatalf("documents %v of %v words: %v", ids, lengths, err)
-	}
-	of := map[int64]map[string]uint32{4: {}, 9: {}}
-	if !Lost(of) || Lost(nil) {
-		t.Error("empty maps are not lost, or no map is")
-	}
-	if err := Collect(s.Pages, ids, lengths, of); err != nil || Lost(of) || !maps.Equal(of[4], words[4]) || !maps.Equal(of[9], words[9]) {
-		t.Errorf("got %v: %v", of, err)
-	}
-	if err := Collect(s.Pages, ids, []uint32{4, 3, 200}, of); !errors.Is(err, errMalformed) {
-		t.Errorf("with a wrong length: %v", err)
-	}
-	if err := Collect(s.Pages, ids, []uint32{5, 2, 200}, of); err != nil {
-		t.Errorf("with a wrong length of a document that is not asked for: %v", err)
-	}
-	view := NewView(ids, lengths, func(id int64) bool { return id == 4 }, 2)
-	if view.Docs() != 2 || view.Words != 204 || len(view.Lists) != 2 || !slices.Equal(view.Gone, []uint32{1}) || view.Having(0) != 0 || !slices.Equal(lengths, []uint32{4, 0, 200}) {
-		t.Errorf("the view is %+v", view)
-	}
-	if view.Lists[0], err = Lookup(s.Pages[PageOf("lamp", len(s.Pages))], "lamp", 3); err != nil || view.Having(0) != 1 {
-		t.Errorf("%d documents have a lamp: %v", view.Having(0), err)
-	}
-	if err := joined.Join(s.Pages, ids, lengths); err != nil || !slices.Equal(joined.ids, []int64{1, 9}) || joined.words != 204 || joined.list("lamp").Len() != 1 {
-		t.Errorf("joined, the documents are %v: %v", joined.ids, err)
-	}
-	if err := joined.Join([][]byte{{1}}, nil, nil); err == nil {
-		t.Error("a malformed page is joined")
-	}
-	if l := joined.list("bulb"); l.Count(1) != 200 || l.Count(0) != 0 || l.Count(2) != 0 {
-		t.Errorf("the bulb occurs %d, %d and %d times", l.Count(0), l.Count(1), l.Count(2))
-	}
-}
-
-// The postings of removed documents go when there are more than 64 and a sixteenth of all.
-func TestSweep(t *testing.T) {
+// The postings of removed documents go when there are more than 64 and a sixteenth of all, and
+// each 4 KiB of lists have a page.
+func TestSegmentsAreSmall(t *testing.T) {
 	var x Index
 	for id := range int64(160) {
 		x.Add(id, map[string]uint32{"lamp": 1})
 	}
-	for id := range int64(75) {
-		x.Remove(id)
-		x.Remove(id)
-		x.Remove(1000)
-		want := int(id) + 1
-		if id == 74 {
-			want = 0
+	for id, want := range map[int]int{73: 74, 74: 0} {
+		for n := range int64(id) + 1 {
+			x.Remove(n)
 		}
-		if v := x.View([]string{"lamp"}); len(x.gone) != want || v.Having(0) != 159-int(id) || v.Docs() != v.Having(0) || v.Words != uint64(v.Docs()) { //nolint:gosec // it is small
-			t.Fatalf("after %d removals %d documents have postings, want %d: %d have the word", id+1, len(x.gone), want, v.Having(0))
+		if len(x.gone) != want {
+			t.Errorf("after %d removals %d documents have postings, want %d", id+1, len(x.gone), want)
 		}
 	}
-}
-
-// A segment has the fewest pages, a power of 2, that give each 4 KiB a page.
-func TestPages(t *testing.T) {
-	for size, want := range map[int]int{0: 1, PageSize: 1, PageSize + 1: 2, 2 * PageSize: 2, 2*PageSize + 1: 4} {
+	for size, want := range map[int]int{PageSize: 1, PageSize + 1: 2, 2*PageSize + 1: 4} { // of a word with a posting of a byte, and eight bytes beside
 		var x Index
-		if size > 0 { // a posting of one byte, and eight bytes beside
-			x.Add(1, map[string]uint32{strings.Repeat("x", size-9): 1})
-		}
-		if got := len(x.Segment().Pages); got != want {
-			t.Errorf("of %d bytes there are %d pages, want %d", size, got, want)
-		}
-	}
-	for _, word := range []string{"", "lamp", "lens"} {
-		h := fnv.New64a()
-		h.Write([]byte(word))
-		if got, want := PageOf(word, 1<<16), int((h.Sum64()^h.Sum64()>>32)&(1<<16-1)); got != want { //nolint:gosec // it is below 1<<16
-			t.Errorf("%q is on page %d, want %d", word, got, want)
+		if x.Add(1, map[string]uint32{strings.Repeat("x", size-9): 1}); len(x.Segment().Pages) != want {
+			t.Errorf("of %d bytes there are %d pages, want %d", size, len(x.Segment().Pages), want)
 		}
 	}
 }
