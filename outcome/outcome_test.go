@@ -49,6 +49,8 @@ func TestShell(t *testing.T) {
 		{"a file that is emptied beside a test", "> x.log; go test ./...", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
 		{"a file that shows a failure, and one that is not there", "cat mypy.log x", no, "Exit code 1\nFound 3 errors in 2 files.\ncat: x: No such file or directory", Failed, "cat: x: No such file or directory"},
 		{"a word of gh that is no refusal", "gh api repos/a/b | jq .id", ok, "gh: a note", Unknown, ""},
+		{"tests that fail with status 0", "jest", ok, "Tests: 1 failed, 2 total", Failed, "Tests: 1 failed, 2 total"},
+		{"a crash before what passes", "node --test a.js; ./check", ok, "at x (lamp.js:1:7)\nNode.js v20.20.2", Failed, "at x (lamp.js:1:7)"},
 		{"a word in a log is no failure", "go test -v ./...", ok, "    lens_test.go:9: the call failed as expected\n--- PASS: TestFailed (0.00s)\nPASS\nok  \tlamp/lens\t0.012s", Passed, "ok lamp/lens 0.012s"},
 		{"head cuts off what decides", "go test ./... | head -2", ok, "ok  \tlamp/a\t0.1s\nok  \tlamp/b\t0.1s", Unknown, "ok lamp/a 0.1s (+1 more)"},
 		{"head that shows all cuts nothing off", "go test ./... | head -20", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
