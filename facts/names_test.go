@@ -160,7 +160,7 @@ func TestNames(t *testing.T) {
 
 		// The verbs of formats, classes of characters and parts of other words.
 		{"%sName %dms [a-z0-9] straßenName x_über", ""},
-		{"éLampOn", ""},
+		{"éLampOn é1234 é40ms", "number 1234 | quantity 40ms"},
 	} {
 		if got := namesOf(tt.in); got != tt.want {
 			t.Errorf("%q:\n got %s\nwant %s", tt.in, got, tt.want)
