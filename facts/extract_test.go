@@ -440,7 +440,7 @@ func TestExtract(t *testing.T) {
 		},
 		{
 			"an argument is a reference, except that of a coding tool",
-			new(talk).call("", "cancel_order", map[string]string{"order_id": "W7742", "note": "W7743 is not it", "color": "red", "long": strings.Repeat("W", 75) + "-12345"}, "ok").
+			new(talk).call("", "cancel_order", map[string]string{"order_id": "W7742", "note": "W7743 is not it", "color": "red", "url": "https://a.io/" + strings.Repeat("x", 68), "long": strings.Repeat("W", 75) + "-12345"}, "ok").
 				call("", "cancel_order", map[string]string{"order_id": "W7742", "long": strings.Repeat("W", 74) + "-12345"}, "ok").call("", "Task", map[string]string{"description": "W7744"}, "ok").
 				call("", "python", map[string]string{"file": "W7745"}, "ok"),
 			[]FactKind{FactReference},

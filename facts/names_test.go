@@ -66,7 +66,7 @@ func TestFigures(t *testing.T) {
 		{"10-20 ms and 1.5-2.5s and 10-20 apples", "quantity 10-20 ms | quantity 1.5-2.5s"},
 		{"1,5 GB and 1,250 ms and 1.299,00 EUR and 1.250.000 EUR", "quantity 1,5 GB | quantity 1,250 ms | quantity 1.299,00 EUR | quantity 1.250.000 EUR"},
 		{"10 000 km and 1 234 567 bytes", "quantity 10 000 km | quantity 1 234 567 bytes"},
-		{"10 000 apples, 10 000 m", ""},
+		{"10 000 apples, 10 000 m, 10 000", ""},
 		{"[1.250.000 ms", "quantity 1.250.000 ms"},
 
 		// Currencies.

@@ -321,6 +321,7 @@ func TestSteps(t *testing.T) {
 		{"a sentence that says what is next", new(talk).user("Go.").reply("Next up is the lens."), 1},
 		{"a heading that says what is next is none", new(talk).user("Go.").reply("# Next up is the lens"), 0},
 		{"a step with a number", new(talk).user("Go.").reply("# Step 1: mend it"), 1},
+		{"a sentence with a step is none", new(talk).user("Go.").reply("Step 3 mends the lamp"), 0},
 		{"a step without one is none", new(talk).user("Go.").reply("# Step one: mend it"), 0},
 	} {
 		if got := written(tt.talk.extract(nil), FactPlan); len(got) != tt.want {

@@ -59,7 +59,7 @@ func reference(prev, w, next string) string {
 	if strings.Contains(w, "://") && len(w) >= 12 && !strings.ContainsAny(w, "`(){}|") {
 		return w
 	}
-	if at := strings.IndexByte(w, '@'); at > 0 && strings.IndexByte(w[at:], '.') > 0 && !strings.ContainsAny(w, "/`()") {
+	if at := strings.IndexByte(w, '@'); at > 0 && strings.Contains(w[at:], ".") && !strings.ContainsAny(w, "/`()") {
 		return w
 	}
 	if !some(w, decimal) || len(w) > 80 || strings.ContainsAny(w, "/`(){}=|\\<>…") {
