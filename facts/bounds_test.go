@@ -6,10 +6,23 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
+
+// Arguments that are nested very deep are read as JSON from some depth on.
+func TestDeepArguments(t *testing.T) {
+	nested := func(n int) string { return repeat(n, "[") + "1" + repeat(n, "]") }
+	leaves := func(s string) (all string) {
+		eachLeaf(gjson.Parse(s), 0, func(text string) { all += text })
+		return all
+	}
+	if argumentText([]byte(nested(33))) != "1" || argumentText([]byte(nested(34))) != "[1]" || leaves(nested(64)) != "1" || leaves(nested(65)) != "[1]" || leaves(`[true,"a",null,{"b":2}]`) != "a2" {
+		t.Error("deep arguments are read in another way")
+	}
+}
 
 // Every number falls into the bin whose name includes it.
 func TestBinsHaveTheirNumbers(t *testing.T) {
@@ -104,6 +117,11 @@ func TestOpaqueWords(t *testing.T) {
 		},
 		{"drawn by lot", random, []string{"a1b2", "a1b22222", "aAaAa1aaaa", "aaAAaaA1aa", "1aA2bbbbbbbbbbbbbb"}, []string{"abcdefgh", "12345678", "aaaaaaa1", "a1-b2c3d4", "aaaa1aaaaaaa"}},
 		{"a refusal", isRefusal, []string{"The user doesn't want to go on", "The user rejected it", "Sibling tool call errored", strings.Repeat("x", 35) + "Sibling tool call errored"}, []string{"", "The user wants to go on", strings.Repeat("x", 36) + "Sibling tool call errored"}},
+		{"a list of files", lists, []string{"ls", "listdir", "readdir", "globfiles"}, []string{"", "lsp", "enlist", "read"}},
+		{
+			"without content", unchanged, []string{"", "File unchanged since last read.", strings.Repeat("x", 95) + "unchanged since last read", "[Old tool result content cleared]"},
+			[]string{"x", strings.Repeat("x", 96) + "unchanged since last read", "see [Old tool result"},
+		},
 		{"a report of an error", reportsError, []string{"Error: x", "error: x", `{"error":"x"}`, "<tool_use_error>x"}, []string{"", "An Error: x", "errors", `{"errors":1`[:8]}},
 		{"the beginning of another word than FAIL", continuesWord, []string{"-safe", "_on", "over"}, []string{"", "ED", "URE", ": x", " x", "\tx", "1-"}},
 		{"a denial", reportsNone, []string{": 0", " = 0", "URES: 0", "ED: 0, PASSED: 3", ": 0) x", ": 0; x", ": None.", ": nothing", ".0"}, []string{": 00", ": 0x", ": 10", ": none of it", ": nothing more", "", ": 0-1"}},

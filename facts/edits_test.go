@@ -49,6 +49,8 @@ func TestEdits(t *testing.T) {
 		{"a file that was there", "Write", `{"file_path":"a.txt","content":"lit"}`, "The file has been UPDATED.", []change{{"a.txt", StatusModified, "lit"}}},
 		{"a file that was written over", "Write", `{"file_path":"a.txt","content":"lit"}`, "Overwrote a.txt", []change{{"a.txt", StatusModified, "lit"}}},
 		{"words far behind in the result", "Write", `{"file_path":"a.txt","content":"lit"}`, strings.Repeat("x", 300) + " updated", []change{{"a.txt", StatusCreated, "lit"}}},
+		{"words in the first 300 bytes", "Write", `{"file_path":"a.txt","content":"lit"}`, strings.Repeat("x", 293) + "updated", []change{{"a.txt", StatusModified, "lit"}}},
+		{"a byte behind them", "Write", `{"file_path":"a.txt","content":"lit"}`, strings.Repeat("x", 294) + "updated", []change{{"a.txt", StatusCreated, "lit"}}},
 		{"a file that is emptied", "Write", `{"file_path":"a.txt","content":""}`, "", []change{{"a.txt", StatusCreated, ""}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,6 +194,9 @@ func TestDifference(t *testing.T) {
 		{"one that stays", "func a(x int) {}\nvar y", "func a() {}\nconst z = 1\nvar y", "new const z (+2 −1 lines)"},
 		{"a comment", "x\ny", "// The lamp is lit here.\nz", `"The lamp is lit here." (+2 −2 lines)`},
 		{"a short comment", "x\ny", "// is lit now\nz", `// is lit now (+2 −2 lines)`},
+		{"a comment of 12 bytes", "x\ny", "// now it is on\nz", "// now it is on (+2 −2 lines)"},
+		{"one of 13", "x\ny", "// now it is lit\nz", `"now it is lit" (+2 −2 lines)`},
+		{"names of 80 and 81 bytes", "x\ny", "a_" + repeat(78, "b") + "\na_" + repeat(79, "b"), "new a_" + repeat(78, "b") + " (+2 −2 lines)"},
 		{"a comment of two words", "x\ny", "# a-long-option another\nz", `new a-long-option (+2 −2 lines)`},
 		{"names", "lampOn(1)\nx", "lampOff(1)\ny", "new lampOff; gone lampOn (+2 −2 lines)"},
 		{"lines that go and have no name", "lit\ndim", "", "gone lit (+0 −2 lines)"},
@@ -332,6 +337,11 @@ func TestPathsOfOneFile(t *testing.T) {
 		{"/srv/one/x/a.go", "/srv/one/x/a.go"},
 		{"/srv/two/x/a.go", "/srv/two/x/a.go"},
 		{"x/a.go", "x/a.go"},
+		{"/srv/y/b.go", "/srv/y/b.go"},
+		{"y/b.go", "/srv/y/b.go"},
+		{`a\b`, "a/b"},
+		{`\a`, `\a`},
+		{`/a\b`, `/a\b`},
 		{"", ""},
 	} {
 		if got := p.of(tt.in); got != tt.want {

@@ -152,7 +152,7 @@ func TestWordsThatDifferByOneByte(t *testing.T) {
 		[]string{"go", ".go", "a.", "p.m", "e.r", "U.S.C", "ab.C", "a.Go", "a.X1", "a.frobs", "a.gogogogo", repeat(98, "a") + ".go"})
 	told(t, "a field", isField, []string{"Node.js", "D3.js", "this.js", "self.js", "this.go", "self.rs", "console.log", "process.env", "req.key", "e.key", "Math.c", "this.log", "import.meta.env"},
 		[]string{"lamp.js", "lamp.go", "lamp.log", "Node.go", "console.go"})
-	told(t, "the name of a file by its beginning", knownFile, []string{"Makefile", "Dockerfile"}, []string{"", "makefile", "Lampfile", "Make"})
+	told(t, "the name of a file by its beginning", knownFile, []string{"Makefile", "Gemfile"}, []string{"", "makefile", "Lampfile", "Make"})
 	told(t, "closing", func(s string) bool { return closesMarkup(s[0]) }, []string{"<", "}", ")", "]", "*", "\x80", "\xe2"}, []string{"(", " ", "a", "\x7f", "[", "{", ">"})
 	told(t, "long enough to name something", finds, []string{"a://bcd.efgh", repeat(39, "abc1/") + "abc12", "abc1", "a_bc"},
 		[]string{"a_b", "a://bcd.efg", "a://bcd.efg/", repeat(39, "abc1/") + "abc123", "ab1"})
@@ -290,7 +290,7 @@ func TestShapes(t *testing.T) {
 
 func TestPartsOfHeadAndSed(t *testing.T) {
 	for args, want := range map[string]extent{
-		"": {1, 10}, "-n 5": {1, 5}, "-n5": {1, 5}, "-5": {1, 5}, "-c 5": {}, "-c5": {}, "-n -5": {}, "-n": {}, "a.go": {1, 10}, "-n 0": {}, "-n x": {}, "-n 1 a.go": {1, 1}, "--lines=100 a.go": {1, 100}, "--lines 7": {1, 7}, "--bytes=100": {}, "-q a.go": {1, 10}, "-z -n 5": {},
+		"": {1, 10}, "-n 5": {1, 5}, "-n5": {1, 5}, "-5": {1, 5}, "-c 5": {}, "-c5": {}, "-n -5": {}, "-n": {}, "a.go": {1, 10}, "-n 0": {}, "-n x": {}, "-n 1 a.go": {1, 1}, "--lines=100 a.go": {1, 100}, "--lines 7": {1, 7}, "--bytes=100": {}, "-q a.go": {1, 10}, "-z -n 5": {}, "- -n 5": {1, 5},
 	} {
 		if got := headExtent(strings.Fields(args)); got != want {
 			t.Errorf("head %s prints %v, want %v", args, got, want)
@@ -378,7 +378,7 @@ func TestTheOutputOfAnotherProgram(t *testing.T) {
 
 func TestOutputs(t *testing.T) {
 	for said, want := range map[string]string{
-		`{"output":"x\ny"}`: "x\ny", `{"output":"x`: `{"output":"x`, `{"out":"x"}`: `{"out":"x"}`, `{"output":"x","metadata":{"exit_code":2}}`: "Exit code 2\nx",
+		`{"output":"x\ny"}`: "x\ny", `{"output":"x`: `{"output":"x`, "<untrusted_context>\nOutput: x\nExit Code: 0\n</untrusted_context>": "x", "<untrusted_context>\nOutput: x\nExit Code: 3\n</untrusted_context>": "Exit code 3\nx", "<untrusted_context>\nx\n</untrusted_context>": "x", `{"out":"x"}`: `{"out":"x"}`, `{"output":"x","metadata":{"exit_code":2}}`: "Exit code 2\nx",
 		`{"output":"x","metadata":{"exit_code":0}}`: "x", "x": "x",
 	} {
 		if got := output(said); got != want {
@@ -446,7 +446,7 @@ func TestReferencesAtTheirBounds(t *testing.T) {
 func TestLinesOfMarkdown(t *testing.T) {
 	for line, want := range map[string]sentence{
 		"# A": {text: "A", title: true}, "###### A": {text: "A", title: true}, "####### A": {text: "####### A"}, "#A": {text: "#A"}, "- a": {text: "a", item: true}, "• a": {text: "a", item: true},
-		"1. a": {text: "a", item: true, number: true}, "123. a": {text: "a", item: true, number: true}, "1234. a": {text: "1234. a"}, "1) a": {text: "a", item: true, number: true}, "1.a": {text: "1.a"},
+		"1. a": {text: "a", item: true, number: true}, "123. a": {text: "a", item: true, number: true}, "1234. a": {text: "1234. a"}, "1) a": {text: "a", item: true, number: true}, "1.a": {text: "1.a"}, "1.": {text: "1."}, "[x]": {text: "[x]"},
 		"# 1. A": {text: "A", title: true, number: true}, "[ ] a": {text: "a", item: true, box: ' '}, "- [x] a": {text: "a", item: true, box: 'x'}, "[X] a": {text: "a", item: true, box: 'x'}, "[-] a": {text: "a", item: true, box: '-'},
 		"[~] a": {text: "a", item: true, box: '~'}, "[y] a": {text: "[y] a"}, "[x]a": {text: "[x]a"}, "[x)": {text: "[x)"}, "**A**": {text: "A", title: true}, "**A.**": {text: "A."}, "- **A**": {text: "A", item: true},
 		"**A** b **C**": {text: "A b C"}, "**" + repeat(99, "a") + "**": {text: repeat(99, "a"), title: true}, "**" + repeat(100, "a") + "**": {text: repeat(100, "a")}, "a **b**": {text: "a b"},

@@ -218,10 +218,9 @@ func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	}
 	kit := x.tools.of(c)
 	switch name, class := kit.name, kit.class; {
-	case !r.Error && x.todos.call(i, name, c, text), name == "askuserquestion":
-		if name == "askuserquestion" {
-			x.userQuestion(i, c, r, ok)
-		}
+	case !r.Error && x.todos.call(i, name, c, text):
+	case name == "askuserquestion":
+		x.userQuestion(i, c, r, ok)
 	case name == "exitplanmode":
 		if ok && !r.Error {
 			x.acceptedPlan(i, gjson.GetBytes(c.Input, "plan").String())
@@ -321,7 +320,7 @@ func (x *extractor) subject(c transcript.ToolCall) string {
 	return text.Line(c.Name+" "+arguments(in), lineRunes)
 }
 
-// unknownTool reads a call of a tool of class tool.Other. It adds a command with the
+// unknownTool reads a call of a tool of class tool.Other or without a command line. It adds a command with the
 // arguments as its subject and the fields of the result as its text.
 func (x *extractor) unknownTool(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, s string) {
 	in := gjson.ParseBytes(c.Input)
@@ -340,20 +339,9 @@ func (x *extractor) unknownTool(i int, c transcript.ToolCall, r transcript.ToolR
 		}
 	}
 	x.add(f)
-	if !x.codingTool(c.Name) {
+	if x.tools.named(c.Name).class == tool.Other { // the arguments of a known tool are not references
 		x.argumentReferences(i, in)
 	}
-}
-
-// codingTool reports whether a tool is a known tool of a coding agent. The arguments of
-// such tools are not references.
-func (x *extractor) codingTool(name string) bool {
-	kit := x.tools.named(name)
-	switch kit.name {
-	case "task", "agent", "skill", "lsp":
-		return true
-	}
-	return kit.class != tool.Other
 }
 
 // run reads a call that runs a command line.
@@ -456,13 +444,18 @@ func (x *extractor) failAs(role transcript.Role, i int, subject, key, text strin
 // resolve resolves the open errors of commands that would succeed, too, as the command with the key
 // did: see covers. The fix is the edits since the error, or else subject, the thing that succeeded.
 func (x *extractor) resolve(i int, key, subject string) {
+	x.resolveIf(i, subject, func(o failure) bool { return covers(key, o.key) })
+}
+
+// resolveIf resolves the open errors for which the function resolved returns true, as resolve does.
+func (x *extractor) resolveIf(i int, subject string, resolved func(o failure) bool) {
 	x.open = slices.DeleteFunc(x.open, func(o failure) bool {
-		if !covers(key, o.key) {
+		if !resolved(o) {
 			return false
 		}
 		f := &x.found[o.fact]
 		f.Status, f.touched = StatusResolved, i
-		paths := unique(x.edits[min(o.edits, len(x.edits)):])
+		paths := unique(x.edits[o.edits:])
 		switch {
 		case strings.HasPrefix(o.key, "edit "):
 			f.Why = "edited again"

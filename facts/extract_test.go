@@ -241,7 +241,7 @@ func TestExtract(t *testing.T) {
 		},
 		{
 			"a code at the end of an output says how the command went, and one within it does not",
-			new(talk).run("make e2e", "gave up after 4 tries\nexit code 1").run("go run ./cmd/x", "usage: x FILE\nexit status 2\n").
+			new(talk).call("", "python", map[string]string{"code": "make e2e"}, "gave up after 4 tries\nexit code 1").run("go run ./cmd/x", "usage: x FILE\nexit status 2\n").
 				run("make doc", "see \"exit code 1\" in the manual\nwritten"),
 			[]FactKind{FactCommand},
 			[]string{
@@ -394,6 +394,12 @@ func TestExtract(t *testing.T) {
 			},
 		},
 		{
+			"a figure with few words around it, and a line of a log",
+			new(talk).user("It costs $40").reply("It now costs $41 there.\n\n[12:00] W7742 costs $42 now"),
+			[]FactKind{FactReference},
+			[]string{"reference | $41 | It now costs $41 there."},
+		},
+		{
 			"tools that nobody knows look or act, by their names",
 			new(talk).call("", "get_order", map[string]string{"order_id": "W7742"}, `{"order_id":"W7742","status":"open","items":[{"item_id":"9081","size":"L"}]}`).
 				call("", "cancel_order", map[string]string{"order_id": "W7742"}, `{"order_id":"W7742","status":"closed"}`).
@@ -403,6 +409,87 @@ func TestExtract(t *testing.T) {
 				"read | get_order order_id W7742 | status open, items 9081", "command ok | cancel_order order_id W7742 | status closed",
 				"error open | cancel_order order_id W9 | Error: no such order", "command failed | cancel_order order_id W9 | Error: no such order",
 			},
+		},
+		{
+			"a text before a call asks if the user's words follow it",
+			new(talk).user("Go.").call("Does the lamp burn now?", "Bash", map[string]string{"command": "make"}, "ok").user("<local-command-stdout>ok</local-command-stdout>").
+				call("Does the lens move?", "Bash", map[string]string{"command": "make"}, "ok").user("It does not move."),
+			[]FactKind{FactQuestion},
+			[]string{"question resolved | Does the lens move? <- It does not move."},
+		},
+		{
+			"a plan that was accepted announces steps and decides",
+			new(talk).call("", "ExitPlanMode", map[string]string{"plan": "# Next steps\n1. Mend the lamp first\n\nWe decided to use a lens."}, "yes").
+				call("", "ExitPlanMode", map[string]string{"plan": "Sell the lamp."}, "!no").call("", "ExitPlanMode", map[string]string{"plan": ""}, "yes"),
+			[]FactKind{FactDecision, FactPlan},
+			[]string{"decision | accepted plan | # Next steps 1. Mend the lamp first We decided to use a lens.", "plan | Mend the lamp first", "decision | We decided to use a lens."},
+		},
+		{
+			"of the files that mended an error, four are named",
+			new(talk).run("make lamp", "!Exit code 2\nerror: no bulb").edit("a.go", "x", "y").edit("b.go", "x", "y").edit("c.go", "x", "y").edit("a.go", "y", "z").edit("d.go", "x", "y").
+				edit("e.go", "x", "y").run("make lamp", "lit"),
+			[]FactKind{FactError},
+			[]string{"error resolved | make lamp | error: no bulb <- edited a.go, b.go, c.go, d.go, 1 more"},
+		},
+		{
+			"calls that plan, name the conversation, teach or were not carried out",
+			new(talk).call("", "TodoWrite", map[string]string{"todos": "x"}, "!no list").call("", "generate_title", map[string]string{"title": "W7742"}, "ok").call("", "Skill", map[string]string{"skill": "W7742"}, "ok").
+				run("make", "!<tool_use_error>Sibling tool call errored</tool_use_error>").run("make", strings.Repeat("x", 36)+"!Sibling tool call errored").run(" ", "ok"),
+			[]FactKind{FactCommand, FactRead, FactError, FactReference},
+			[]string{"command ok | make | " + strings.Repeat("x", 36) + "!Sibling tool call errored"},
+		},
+		{
+			"an argument is a reference, except that of a coding tool",
+			new(talk).call("", "cancel_order", map[string]string{"order_id": "W7742", "note": "W7743 is not it", "color": "red", "url": "https://a.io/" + strings.Repeat("x", 68), "long": strings.Repeat("W", 75) + "-12345"}, "ok").
+				call("", "cancel_order", map[string]string{"order_id": "W7742", "long": strings.Repeat("W", 74) + "-12345"}, "ok").call("", "Task", map[string]string{"description": "W7744"}, "ok").
+				call("", "python", map[string]string{"file": "W7745"}, "ok"),
+			[]FactKind{FactReference},
+			[]string{"reference | W7742 | order_id W7742", "reference | " + strings.Repeat("W", 74) + "-12345 | long " + strings.Repeat("W", 74) + "-12345"},
+		},
+		{
+			"how a tool that nobody knows reports an error",
+			new(talk).call("", "dim", map[string]string{"lamp": "1"}, "ERROR: dark").call("", "dim", map[string]string{"lamp": "2"}, `{"error":"dark"}`).call("", "dim", map[string]string{"lamp": "3"}, "!dark").
+				call("", "dim", map[string]string{"lamp": "4"}, "no error").call("", "get_lamp", map[string]string{"lamp": "5"}, "!dark"),
+			[]FactKind{FactCommand, FactRead, FactError},
+			[]string{
+				"error resolved | dim lamp 1 | ERROR: dark <- dim succeeded", "command failed | dim lamp 1 | ERROR: dark", `error resolved | dim lamp 2 | {"error":"dark"} <- dim succeeded`, `command failed | dim lamp 2 | {"error":"dark"}`,
+				"error resolved | dim lamp 3 | dark <- dim succeeded", "command failed | dim lamp 3 | dark", "command ok | dim lamp 4 | no error", "read failed | get_lamp lamp 5 | dark",
+			},
+		},
+		{
+			"a text that begins like a move, and files that do not last",
+			new(talk).call("", "Write", map[string]string{"file_path": "a.txt", "content": "from ./lamp"}, "").call("", "move_file", map[string]string{"path": "./a.txt", "to": "/srv/app/b.txt"}, "").
+				run("echo x > /tmp/c.txt; echo x > d.txt", "").call("", "delete_file", map[string]string{"path": "/srv/app/"}, ""),
+			[]FactKind{FactChange},
+			[]string{"change created | a.txt | from ./lamp", "change moved | b.txt | from a.txt", "change created | d.txt | x", "change deleted | /srv/app/"},
+		},
+		{
+			"a failure of a command without a key, and tests that a run of all tests repeats",
+			new(talk).run("echo $(make lamp)", "!Exit code 1\nno bulb").run("pytest tests/lamp.py", "!Exit code 1\nFAILED lamp").run("make test", "ok"),
+			[]FactKind{FactError},
+			[]string{"error resolved | pytest tests/lamp.py | FAILED lamp <- make test succeeded"},
+		},
+		{
+			"why a call was refused",
+			new(talk).run("make", "!The user rejected it. the user provided the following reason for the rejection: Use the red lens.\n\nNote: the rest is not the user's").run("make", "!The user doesn't want to go on"),
+			[]FactKind{FactTask, FactCommand, FactError},
+			[]string{"task | Use the red lens."},
+		},
+		{
+			"a question by a tool that has one, and questions without an answer",
+			new(talk).call("", "AskUserQuestion", map[string]string{"question": "Which lens?"}, `"Which lens?"=the red one`).call("", "AskUserQuestion", map[string]string{"question": "Which bulb?"}, "!no").
+				call("", "AskUserQuestion", map[string]string{"question": ""}, "ok").call("", "AskUserQuestion", map[string]any{"questions": []any{map[string]string{"question": "Which lamp?"}}, "question": "x"}, "the left one"),
+			[]FactKind{FactQuestion, FactDecision},
+			[]string{
+				"decision | Which lens? | the red one", "question resolved | Which lens? <- the red one", "question open | Which bulb?",
+				"decision | Which lamp? | the left one", "question resolved | Which lamp? <- the left one",
+			},
+		},
+		{
+			"a heading of what is done counts in the last reply",
+			new(talk).user("Go.").call("# Fixed the lamp", "Bash", map[string]string{"command": "make"}, "ok").reply("# Added a lens\n\n# The lens beside it\n\nAll lamps pass.").user("Go on."),
+			[]FactKind{FactProgress},
+			[]string{"progress | Added a lens", "progress | All lamps pass."},
 		},
 		{
 			"where a compaction is all there is, its word on the task stands",
@@ -419,6 +506,15 @@ func TestExtract(t *testing.T) {
 				t.Errorf("facts (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A fact from a call has the id of the call, and a statement has none.
+func TestCallsOfFacts(t *testing.T) {
+	for _, f := range new(talk).user("Go.").run("make", "ok").reply("The root cause is a bulb.").extract(nil) {
+		if (f.CallID == "call-1") != (f.Kind == FactCommand) || (f.CallID == "") != (f.Kind != FactCommand) {
+			t.Errorf("the call of %+v", f)
+		}
 	}
 }
 

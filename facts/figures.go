@@ -429,5 +429,5 @@ func isVersion3(w string) bool {
 	if w == "" {
 		return !thousands
 	}
-	return len(w) > 1 && w[0] == '-' && consists(w, pathBytes&^(slash|at)) && (is(w, 1, letters) || strings.IndexByte(w[1:], '-') > 0)
+	return w[0] == '-' && consists(w, pathBytes&^(slash|at)) && (is(w, 1, letters) || strings.IndexByte(w[1:], '-') > 0)
 }

@@ -126,6 +126,15 @@ func TestStandings(t *testing.T) {
 				call("", "str_replace_based_edit_tool", map[string]any{"command": "str_replace", "path": "a.py", "old_str": "x", "new_str": "y"}, "ok"),
 			[]string{"1 stale+ by 2: a.py"},
 		},
+		{"a search in a file is stale when it is edited", new(talk).call("", "Grep", map[string]string{"pattern": "x", "path": "a.go"}, "1:x").edit("a.go", "x", "y"), []string{"1 stale+ by 2: a.go"}},
+		{"a search in a file covers nothing of it", new(talk).open("a.go").call("", "Search", map[string]string{"query": "x", "path": "a.go"}, "1:x"), nil},
+		{"a list of a folder, and the folder", new(talk).call("", "LS", map[string]string{"path": "src"}, "a.go").put("src"), nil},
+		{"a command that shows and fails is resolved by the same", new(talk).run("ls src", "!ls: src: No such file or directory").run("ls src", "a.go"), []string{"1 resolved by 2: ls src"}},
+		{"a command in the background makes nothing redundant", new(talk).run("make lamp", "lit").run("make lamp", "Command running in background with ID: b1"), nil},
+		{"a failure that a line prints the status of is none", new(talk).run("make lamp", "!Exit code 1\nerror: dark").run("make lamp; echo $?", "error: dark\nexit code 0"), []string{"1 resolved by 2: make lamp; echo $?"}},
+		{"an empty answer makes nothing redundant", new(talk).run("make lamp", "lit").run("make lamp", ""), nil},
+		{"a tool that nobody knows is resolved by its next success", new(talk).call("", "dim", map[string]string{"lamp": "1"}, "!dark").call("", "dim", map[string]string{"lamp": "2"}, "ok"), []string{"1 resolved by 2: dim"}},
+		{"a call does not make itself stale", new(talk).run("cat a.go && rm a.go", "x"), nil},
 		{"a call that a person refused does nothing", new(talk).open("a.go").call("", "Write", map[string]string{"file_path": "a.go", "content": "x"}, "!The user doesn't want to proceed with this tool use."), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -141,6 +150,24 @@ func TestGraphOfACallWithoutAResult(t *testing.T) {
 	s.msgs = s.msgs[:len(s.msgs)-1] // the write has no result
 	if got := s.graph().Call("call-1").State; got != StateCurrent {
 		t.Errorf("a read before a write without a result is %s, want current", got)
+	}
+}
+
+// Of more than 128 failures the last 64 are watched.
+func TestFailuresThatAreWatched(t *testing.T) {
+	for n, want := range map[int]string{128: "1 65 66", 129: "66"} {
+		s := new(talk)
+		for i := range n {
+			s.run(fmt.Sprintf("make lamp%d", i), "!Exit code 1\nerror: dark")
+		}
+		var got []string
+		for _, standing := range standings(s.run("make lamp0", "lit").run("make lamp64", "lit").run("make lamp65", "lit")) {
+			number, _, _ := strings.Cut(standing, " ")
+			got = append(got, number)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("of %d failures, %s are resolved, want %s", n, got, want)
+		}
 	}
 }
 
@@ -166,8 +193,8 @@ func TestPathsWithoutAProject(t *testing.T) {
 
 func TestNodes(t *testing.T) {
 	s := new(talk).user("Fix shutdownTimeout in pool/a.go.").open("pool/a.go").
-		run("go vet ./pool", "!Exit code 1\npool/a.go:17:4: unused ringBuffer").
-		edit("/srv/app/pool/a.go", "ringBuffer", "newRing").run("go vet ./pool", "ok").todo("pending").todo("completed")
+		call("", "python", map[string]string{"code": "go vet ./pool"}, "!Exit code 1\npool/a.go:17:4: unused ringBuffer").
+		edit("/srv/app/pool/a.go", "ringBuffer", "newRing").run("go vet ./pool", "ok").todo("pending").todo("completed").run("cat b.go; cat b.go", "x")
 	g := s.graph()
 	for _, want := range []Node{
 		{NodeFile, "pool/a.go", "", StatusModified, Position{Block: 0}, []Use{{Position{1, "call-1"}, ActRead}, {Position{3, "call-3"}, ActWrite}}},
@@ -175,6 +202,7 @@ func TestNodes(t *testing.T) {
 		{nodeError, "pool/a.go:17:4: unused ringBuffer", "", StatusResolved, Position{2, "call-2"}, []Use{{Position{2, "call-2"}, ActFail}, {Position{4, "call-4"}, actResolve}}},
 		{nodeTodo, "Write it", "", StatusCompleted, Position{5, "call-5"}, []Use{{Position{5, "call-5"}, actState}, {Position{6, "call-6"}, actState}}},
 		{nodeName, "ringBuffer", KindSymbol, "", Position{2, "call-2"}, []Use{{Position{3, "call-3"}, actName}}},
+		{NodeFile, "b.go", "", "", Position{7, "call-7"}, []Use{{Position{7, "call-7"}, ActRead}}},
 		{nodeName, "newRing", KindSymbol, "", Position{3, "call-3"}, []Use{{Position{3, "call-3"}, actName}}},
 	} {
 		at := slices.IndexFunc(g.Nodes(), func(n Node) bool { return n.Kind == want.Kind && n.Name == want.Name })

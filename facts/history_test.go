@@ -120,8 +120,10 @@ func TestHistoryOfPersons(t *testing.T) {
 
 func TestHistoryLeavesSystemTextOut(t *testing.T) {
 	s := &talk{msgs: []transcript.Message{{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("rules")}}}}
-	if got := s.user("task").history(nil); len(got) != 1 || got[0].Text != "task" {
-		t.Errorf("got %v, want the task alone", lay(got))
+	s.user("task").user("")
+	s.msgs = append(s.msgs, transcript.Message{Role: transcript.RoleTool, Parts: []transcript.Part{transcript.ToolResult{CallID: "gone", Content: []transcript.Part{transcript.Text("lost")}}}})
+	if d := cmp.Diff([]string{"newest [] task", "result [] lost"}, lay(s.history(nil))); d != "" {
+		t.Error(d)
 	}
 }
 

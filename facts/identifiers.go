@@ -71,7 +71,7 @@ func identifiers(text string, words bool, f finding) {
 		case seen&^letters != 0:
 			s.chunk(from, i, seen, f)
 			i = max(i, s.done)
-		case step&upperCase != 0 || i-from >= 8 && classes[text[from]] == upperCase:
+		case step&upperCase != 0 || i-from >= 7 && classes[text[from]] == upperCase:
 			s.word(from, i, seen, f)
 		}
 	}
@@ -246,9 +246,9 @@ func (s *finder) compound(from, to, root int, seen class, f finding) {
 	switch {
 	case slashes < 2 && s.isFileHere(root, from, to):
 		s.emit(KindFile, s.fileStart(root, from), to, f)
-	case seen&dot != 0 && isVersion3(w):
+	case isVersion3(w):
 		s.emit(KindVersion, from, to, f)
-	case seen&dash != 0 && isUUID(w), seen&dash != 0 && isOpaque(w, '-'):
+	case isUUID(w), isOpaque(w, '-'):
 		s.emit(KindID, from, to, f)
 	case seen&dash != 0 && (isKebab(w) || s.isQuoted(from) && isBranch(w)):
 		s.emit(KindKebab, from, to, f)
@@ -269,15 +269,15 @@ func (s *finder) compound(from, to, root int, seen class, f finding) {
 func (s *finder) joined(from, to, root, slashes int, seen class, f finding) bool {
 	w := s.text[from:to]
 	switch {
-	case seen&at != 0 && isPackageVersion(w):
+	case isPackageVersion(w):
 		sign := from + strings.LastIndexByte(w, '@')
 		s.name(root, sign, seen, f)
 		s.name(sign+1, to, seen, f)
 	case slashes > 0 && isPath(s.text[root:to], slashes):
 		s.emit(KindPath, root, to, f)
-	case slashes == 0 && seen&at != 0 && isEmail(w):
+	case slashes == 0 && isEmail(w):
 		s.emit(KindEmail, from, to, f)
-	case slashes == 1 && seen&dash != 0 && isBranch(w):
+	case slashes == 1 && isBranch(w):
 		s.emit(KindPath, from, to, f)
 	case strings.ContainsAny(w, "/@"):
 		if s.words && slashes > 0 && isJoined(w, '/') {
@@ -336,16 +336,11 @@ func (s *finder) isFileHere(root, from, to int) bool {
 
 // segments reads the parts of a word between / and @ separately.
 func (s *finder) segments(from, to int, f finding) {
-	for i := from; i < to; {
-		n, seen := 0, class(0)
-		for i+n < to && s.text[i+n] != '/' && s.text[i+n] != '@' {
-			seen |= classes[s.text[i+n]]
-			n++
+	for i := from; i < to; i++ {
+		if end, seen := gather(s.text, i, to, pathBytes&^(slash|at)); end > i {
+			s.name(i, end, seen, f)
+			i = end
 		}
-		if n > 0 {
-			s.name(i, i+n, seen, f)
-		}
-		i += n + 1
 	}
 }
 
@@ -369,12 +364,12 @@ func (s *finder) word(from, to int, seen class, f finding) {
 	switch {
 	case seen&wordBytes == decimal:
 		dotted := from > 0 && s.text[from-1] == '.' || is(s.text, to, dot) && is(s.text, to+1, decimal)
-		if len(w) >= 3 && len(w) <= 18 && !dotted && !s.isLineNumber(from, to) {
+		if len(w) <= 18 && !dotted && !s.isLineNumber(from, to) {
 			s.emit(KindNumber, from, to, f)
 		}
-	case seen&decimal != 0 && isHex(w):
+	case isHex(w):
 		s.emit(KindHash, from, to, f)
-	case isULID(w), seen&underscore != 0 && isOpaque(w, '_'):
+	case isULID(w), isOpaque(w, '_'):
 		s.emit(KindID, from, to, f)
 	case isSymbol(w):
 		s.emit(KindSymbol, from, to, f)
@@ -618,9 +613,6 @@ func hiddenFile(w string) bool {
 // knownFile reports whether a word without a dot is a known name of a file, such as
 // Makefile.
 func knownFile(w string) bool {
-	if len(w) < 8 || w[0] < 'A' || w[0] > 'Z' {
-		return false
-	}
 	switch w {
 	case "Makefile", "Dockerfile", "Jenkinsfile", "Gemfile", "Rakefile", "Procfile", "Vagrantfile", "Justfile", "Brewfile", "Containerfile":
 		return true

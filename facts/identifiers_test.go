@@ -58,7 +58,7 @@ func TestEach(t *testing.T) {
 
 // A scan also marks compounds that are no names but that an agent may repeat.
 func TestScanMarksWords(t *testing.T) {
-	text := "keep it up-to-date in README.md/LICENSE.txt, a 17-step way of GitHub: bg-red-500/10, and/or, s/old1/new1/, --dry-run, v1.2-3, well-known"
+	text := "keep it up-to-date in README.md/LICENSE.txt, a 17-step way of GitHub: bg-red-500/10, and/or, s/old1/new1/, --dry-run, v1.2-3, well-known URLs"
 	var got []string
 	for _, m := range NewScan(text).Marks {
 		if m.kind == kindWord {
@@ -118,8 +118,8 @@ func TestWordsAtTheirBounds(t *testing.T) {
 		no   []string
 	}{
 		{"joined from others", func(w string) bool { return isJoined(w, '-') }, []string{"a-b-cd", long + "abcde"}, []string{"a-b-c", long + "abcdef", "1-2-34", "a--b-c", "a.b-c-d"}},
-		{"a path of one slash", func(w string) bool { return isPath(w, 1) }, []string{"a/b.go", "@acme/lamp", "lamp/2.txt", "lamp_a/dim", "lamp2/dim"}, []string{"lamp/dim", "a/b", "on/off", "1/22", "lamp/2.1", "a.go/b.go"}},
-		{"a path of two slashes", func(w string) bool { return isPath(w, 2) }, []string{"lamp/dim/lit", "/srv/app"}, []string{"s/a/b.go", "a/b/c"}},
+		{"a path of one slash", func(w string) bool { return isPath(w, 1) }, []string{"a/b.go", "@acme/lamp", "lamp/2.txt", "lamp_a/dim", "lamp2/dim", "@a/bc"}, []string{"lamp/dim", "a/b", "@a/b", "on/off", "1/22", "lamp/2.1", "a.go/b.go"}},
+		{"a path of two slashes", func(w string) bool { return isPath(w, 2) }, []string{"lamp/dim/lit", "/srv/app", "/srv/" + strings.Repeat("a", 135)}, []string{"s/a/b.go", "a/b/c", "/srv/" + strings.Repeat("a", 136)}},
 		{"a branch", isBranch, []string{"fix/a-b-c", long + "abcde"}, []string{long + "abcdef", "fix/a-b", "a-b--c"}},
 		{"a piece of a drawing", isSVGPath, []string{"1l2", "10h5v", "10h50v60"}, []string{"l12", "10h50v", "1x2", "1lm2", "1l_2"}},
 		{

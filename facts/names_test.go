@@ -44,6 +44,7 @@ func TestFigures(t *testing.T) {
 		{"255.255.255.255", "id 255.255.255.255"},
 		{"1.2.3 and v1.2.3-rc.1 and 12.34.567", "version 1.2.3 | version v1.2.3-rc.1 | version 12.34.567"},
 		{"1.02.3", ""},
+		{"It is out. 1.2.3 has it, as .3.2.1-lamp.yaml says", "version 1.2.3 | file .3.2.1-lamp.yaml"},
 		{"0.1.0", "version 0.1.0"},
 
 		// Units directly after a number, after a space, a dash and spaces of other widths.
@@ -58,13 +59,15 @@ func TestFigures(t *testing.T) {
 		{"1h30m 5m2.5s 1d2h 3s5h", "quantity 1h30m | quantity 5m2.5s | quantity 1d2h"},
 		{"1h30m15s left", "quantity 1h30m15s"},
 		{"45%, 45 %, 45%d", "quantity 45% | quantity 45 %"},
+		{"12345b 123456b 123456d 123456m", "quantity 12345b | hash 123456b | hash 123456d | quantity 123456m"}, // six digits and such a letter may be a hash
 		{"17 % 5", ""}, // the operator for the remainder of a division
 		{"12 min(3)", ""},
 		{"12 min's", ""},
 		{"10-20 ms and 1.5-2.5s and 10-20 apples", "quantity 10-20 ms | quantity 1.5-2.5s"},
 		{"1,5 GB and 1,250 ms and 1.299,00 EUR and 1.250.000 EUR", "quantity 1,5 GB | quantity 1,250 ms | quantity 1.299,00 EUR | quantity 1.250.000 EUR"},
 		{"10 000 km and 1 234 567 bytes", "quantity 10 000 km | quantity 1 234 567 bytes"},
-		{"10 000 apples", ""},
+		{"10 000 apples, 10 000 m, 10 000", ""},
+		{"[1.250.000 ms", "quantity 1.250.000 ms"},
 
 		// Currencies.
 		{"$7,136 and $5.20 and €20 and £300 and $12", "quantity $7,136 | quantity $5.20 | quantity €20 | quantity £300 | quantity $12"},
@@ -76,6 +79,8 @@ func TestFigures(t *testing.T) {
 		{"123456789012345678 and 1234567890123456789", "number 123456789012345678"},
 		{"[100,200,300] (100,200)", "number 100 | number 200 | number 300 | number 100 | number 200"},
 		{"x = 1,234; y", "number 1,234"},
+		{"a--123.4 a--123.x", "number 123"},
+		{"a--123456789012345678 a--1234567890123456789", "number 123456789012345678"},
 		{"from 100-200", "number 100 | number 200"},
 		{"x.123", ""},
 
@@ -119,7 +124,7 @@ func TestNames(t *testing.T) {
 		{"1st 22nd 3rd 4th 4xx 2er 1080p", ""},
 		{"M10 10l20 5c5", ""},
 		{"sha256 utf8 x2y4 3000x", "symbol sha256 | symbol utf8 | symbol x2y4 | quantity 3000x"},
-		{"Makefile Dockerfile makefile", "file Makefile | file Dockerfile"},
+		{"Makefile Dockerfile makefile Gemfile HTTPxyz HTTPxy", "file Makefile | file Dockerfile | file Gemfile | symbol HTTPxyz"},
 
 		// Files.
 		{"a.go main.go p.m U.S.C x.h README.MD notes.Md", "file a.go | file main.go | file x.h | file README.MD"},
@@ -143,7 +148,7 @@ func TestNames(t *testing.T) {
 		{"ada@example.com git@example.com x@y ada@example.c", "email ada@example.com | file example.c"},
 		{"github.com/acme/pool@v1.2.3", "path github.com/acme/pool | version v1.2.3"},
 		{"git+https://git.example.com/acme.", "url git+https://git.example.com/acme"},
-		{"https://%s/x http://a.b ://host", ""},
+		{"https://%s/x http://a.b ://host =://git.example.com/a", ""},
 
 		// Words joined by dashes.
 		{"billing-jobs-sync end-to-end 24-hour drwxr-xr-x a--b-c well-known", "kebab billing-jobs-sync | quantity 24-hour"},
@@ -155,6 +160,7 @@ func TestNames(t *testing.T) {
 
 		// The verbs of formats, classes of characters and parts of other words.
 		{"%sName %dms [a-z0-9] straßenName x_über", ""},
+		{"éLampOn é1234 é40ms", "number 1234 | quantity 40ms"},
 	} {
 		if got := namesOf(tt.in); got != tt.want {
 			t.Errorf("%q:\n got %s\nwant %s", tt.in, got, tt.want)

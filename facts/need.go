@@ -88,7 +88,7 @@ func (e *estimator) judgeLines(m *Model) {
 // weigh computes worths from chances: the worth of a name is its share of totalWorth. All
 // lines together are worth m.Copy thousandths of totalWorth.
 func (e *estimator) weigh(m *Model) {
-	names, lines := Chance(0), Chance(0)
+	var names, lines Chance
 	for i := range e.need.Names {
 		names += e.need.Names[i].Chance
 	}

@@ -279,12 +279,9 @@ func startsWithPosition(line string) bool {
 			return startsWithPosition(rest)
 		}
 	}
-	i := strings.IndexByte(line, ':')
-	if i < 0 || i > 200 || !strings.Contains(line[:i], ".") {
-		return false
-	}
-	n := text.Digits(line[i+1:])
-	return n > 0 && n < 7 && i+1+n < len(line) && line[i+1+n] == ':' && !strings.Contains(line[:i], " ")
+	file, rest, _ := strings.Cut(line, ":")
+	n := text.Digits(rest)
+	return len(file) <= 200 && strings.Contains(file, ".") && !strings.Contains(file, " ") && n > 0 && n < 7 && stands(rest, n, ':')
 }
 
 // headsBy has for each byte the failureHeads that begin with it.

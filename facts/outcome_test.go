@@ -67,7 +67,7 @@ func TestLocated(t *testing.T) {
 func TestTotal(t *testing.T) {
 	for line, want := range map[string]bool{
 		"3 failed in the end": true, strings.Repeat("x", 158) + " 3": true, strings.Repeat("x", 159) + " 3": false,
-		"[1/7] [lint] 3 errors": false, "[1/7] 3 errors": true,
+		"[1/7] [lint] 3 errors": false, "3 errors in [a] [b]": true, "[1/7] 3 errors": true,
 	} {
 		if got := isTotal(line, "3"); got != want {
 			t.Errorf("%q is a total: %v, want %v", line, got, want)

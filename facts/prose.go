@@ -216,12 +216,7 @@ const reportedKey = "\x00reported"
 
 // resolveReported resolves the errors that a user reported if files were edited since.
 func (x *extractor) resolveReported(i int) {
-	for _, o := range x.open {
-		if o.key == reportedKey && o.edits < len(x.edits) {
-			x.resolve(i, reportedKey, "")
-			return
-		}
-	}
+	x.resolveIf(i, "", func(o failure) bool { return o.key == reportedKey && o.edits < len(x.edits) })
 }
 
 // fallback adds the first informative sentence of a reply from which no other fact came.
@@ -352,7 +347,7 @@ func reason(s, next sentence) string {
 				return text.Line(why, lineRunes)
 			}
 		}
-		if why, rest, ok := strings.Cut(s.text, ", so "); ok && so.begins(lower(rest)) {
+		if why, rest, _ := strings.Cut(s.text, ", so "); so.begins(lower(rest)) {
 			return text.Line(why, lineRunes)
 		}
 	}

@@ -53,6 +53,8 @@ func TestCorrections(t *testing.T) {
 		{"one before", strings.Repeat(long[:145]+". ", 4) + "Never dim it.", []string{"Never dim it."}},
 		{"one that no single sentence has", "> Never\n> dim it\n", []string{"> Never > dim it"}},
 		{"none of a long message that no single sentence has", "> Never\n> " + strings.Repeat(long, 4), nil},
+		{"600 bytes that no single sentence has", "> Never\n> " + strings.Repeat("x", 590), []string{"> Never > " + strings.Repeat("x", 290) + "…"}},
+		{"601 bytes", "> Never\n> " + strings.Repeat("x", 591), nil},
 		{"none that is asked", "Did you never dim it?", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -147,6 +149,7 @@ func TestProgresses(t *testing.T) {
 		{sentence{text: "Root cause: a bulb"}, true, true},
 		{sentence{text: "A lamp with a lens", item: true, head: "what changed:"}, false, true},
 		{sentence{text: "A lamp with a lens", head: "what changed:"}, false, false},
+		{sentence{text: "A lamp with lens", item: true, head: "what changed:"}, false, true},
 		{sentence{text: "Lamp with lens", item: true, head: "what changed:"}, false, false},
 		{sentence{text: "A lamp with a lens", item: true, head: "wishes"}, false, false},
 		{sentence{text: "I've painted and added"}, false, false},
@@ -174,10 +177,13 @@ func TestAnswers(t *testing.T) {
 	for _, tt := range []struct{ said, why, chosen string }{
 		{"the red one, which is round", "the red one, which is round", ""},
 		{"2", "2", "2"},
+		{"17", "17", "17"},
 		{"the first", "the first", "the first"},
 		{"both of **them**", "both of them", "both of them"},
 		{"Yes. The red one.", "Yes. The red one.", "Yes. The red one."},
 		{"Certainly so. The red one.", "Certainly so.", ""},
+		{"Yes, surely. The red one.", "Yes, surely.", "Yes, surely. The red one."},
+		{"Yes, right. The red one.", "Yes, right. The red one.", "Yes, right. The red one."},
 		{"Yes.\n\nThe red one.", "Yes.", "Yes. The red one."},
 		{"Yes.\n- The red one.", "Yes.", "Yes. - The red one."},
 		{"No, why is it red?", "No, why is it red?", ""},
@@ -222,7 +228,7 @@ func TestQuestionsOfAReply(t *testing.T) {
 func TestGist(t *testing.T) {
 	for said, want := range map[string]string{
 		"The lamp stands on the left now": "The lamp stands on the left now", "The lamp stands there, on left": "The lamp stands there, on left", "The lamp stands there on left": "",
-		"[a line of a log that is rather long": "", "Who put the lamp there at all, and why?": "", "The lamp is where it was put before:": "",
+		"[a line of a log that is rather long": "", "Who put the lamp there at all, and why?": "", "The lamp is where it was put before:": "", "- The lamp is where it was put before:": "",
 		"I'll look at the lamp that stands there": "", "Sure, the lamp stands on the left there": "", "# The lamp stands on the left, as ever": "",
 		"Sure. The lamp stands on the left there. The lens lies on the right side.": "The lamp stands on the left there.",
 	} {
@@ -264,6 +270,7 @@ func TestRepliesResolveErrors(t *testing.T) {
 func TestReportedErrors(t *testing.T) {
 	for said, want := range map[string]string{
 		"see\nerror: no bulb\npanic: no lamp": "error open | panic: no lamp", "it failed for me": "", "panic: one\npanic: two": "error open | panic: one",
+		"npm ERR! no bulb": "", "see\n\nerror: no bulb": "error open | error: no bulb",
 	} {
 		if got := strings.Join(written(new(talk).user(said).extract(nil), FactError), "; "); got != want {
 			t.Errorf("of %q: got %q, want %q", said, got, want)
@@ -282,6 +289,7 @@ func TestReportedErrorsAreResolved(t *testing.T) {
 		{"a reply", begin().reply("I see what it is."), "error open | panic: no lamp"},
 		{"an edit and a reply", begin().edit("a.go", "x := 1", "x := 2").reply("I turned the lamp."), "error resolved | panic: no lamp <- edited a.go"},
 		{"an edit and a question", begin().edit("a.go", "x := 1", "x := 2").reply("Does the lamp burn now?"), "error open | panic: no lamp"},
+		{"two, and an edit between them", begin().edit("a.go", "x := 1", "x := 2").user("panic: no bulb").reply("I turned the lamp."), "error resolved | panic: no lamp <- edited a.go; error open | panic: no bulb"},
 		{"an edit before it", new(talk).user("Go.").edit("a.go", "x := 1", "x := 2").user("panic: no lamp").reply("I see what it is."), "error open | panic: no lamp"},
 	} {
 		if got := strings.Join(written(tt.talk.extract(nil), FactError), "; "); got != tt.want {
@@ -300,6 +308,8 @@ func TestSteps(t *testing.T) {
 		want int
 	}{
 		{"of a short message none", new(talk).user("# 1. Mend the lamp\n"), 0},
+		{"of 600 bytes none", new(talk).user("# 1. Mend the lamp\n\n" + strings.Repeat("x", 580)), 0},
+		{"of 601 bytes", new(talk).user("# 1. Mend the lamp\n\n" + strings.Repeat("x", 581)), 1},
 		{"of a long one", new(talk).user("# 1. Mend the lamp" + long), 1},
 		{"of a heading with no number none", new(talk).user("# Mend the lamp" + long), 0},
 		{"of nine bytes", new(talk).user("# 1. Mend lamp" + long), 1},
@@ -311,6 +321,7 @@ func TestSteps(t *testing.T) {
 		{"a sentence that says what is next", new(talk).user("Go.").reply("Next up is the lens."), 1},
 		{"a heading that says what is next is none", new(talk).user("Go.").reply("# Next up is the lens"), 0},
 		{"a step with a number", new(talk).user("Go.").reply("# Step 1: mend it"), 1},
+		{"a sentence with a step is none", new(talk).user("Go.").reply("Step 3 mends the lamp"), 0},
 		{"a step without one is none", new(talk).user("Go.").reply("# Step one: mend it"), 0},
 	} {
 		if got := written(tt.talk.extract(nil), FactPlan); len(got) != tt.want {
@@ -436,6 +447,9 @@ func TestSentences(t *testing.T) {
 				{text: "1234. three"},
 			},
 		},
+		{"a label of 159 bytes", strings.Repeat("a", 158) + ":\n- x", []sentence{{text: strings.Repeat("a", 158) + ":", title: true}, {text: "x", item: true, head: strings.Repeat("a", 158) + ":"}}},
+		{"none of 160 bytes", strings.Repeat("a", 159) + ":\n- x", []sentence{{text: strings.Repeat("a", 159) + ":"}, {text: "x", item: true}}},
+		{"a heading behind a label", "Lamps:\n# Lens\n- red", []sentence{{text: "Lamps:", title: true}, {text: "Lens", title: true}, {text: "red", item: true, head: "lens"}}},
 		{"boxes", "- [ ] a\n- [X] b\n[~] c\n[y] d\n[x]e", []sentence{
 			{text: "a", item: true, box: ' '}, {text: "b", item: true, box: 'x'}, {text: "c", item: true, box: '~'}, {text: "[y] d"}, {text: "[x]e"},
 		}},

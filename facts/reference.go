@@ -59,7 +59,7 @@ func reference(prev, w, next string) string {
 	if strings.Contains(w, "://") && len(w) >= 12 && !strings.ContainsAny(w, "`(){}|") {
 		return w
 	}
-	if at := strings.IndexByte(w, '@'); at > 0 && strings.IndexByte(w[at:], '.') > 0 && !strings.ContainsAny(w, "/`()") {
+	if at := strings.IndexByte(w, '@'); at > 0 && strings.Contains(w[at:], ".") && !strings.ContainsAny(w, "/`()") {
 		return w
 	}
 	if !some(w, decimal) || len(w) > 80 || strings.ContainsAny(w, "/`(){}=|\\<>…") {
@@ -91,8 +91,7 @@ func isExact(w string) bool {
 	case strings.HasSuffix(w, "%"):
 		return of("0123456789.,%~+-−–")
 	default:
-		return w[0] == 'v' && isVersion(w[1:]) || digits > 0 && (isUnit(w[digits:]) || isShortUnit(w[digits:])) ||
-			strings.HasPrefix(w, "localhost:") || isHash(w) || isID(w)
+		return w[0] == 'v' && isVersion(w[1:]) || isUnit(w[digits:]) || isShortUnit(w[digits:]) || strings.HasPrefix(w, "localhost:") || isHash(w) || isID(w)
 	}
 }
 

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,8 +127,8 @@ func (l commandLine) changes() []change {
 		case "apply_patch", "applypatch", "patch", "git":
 			if list := fromPatches(patchesOf(c)); len(list) > 0 {
 				n := 0
-				for _, e := range c.Effects { // in the same order as list, with paths that include the directory
-					if e.Act != shell.Read && n < len(list) {
+				for _, e := range c.Effects { // in the same order as list, with paths that include the directory, and those of redirections
+					if e.Act != shell.Read && n < len(list) && path.Base(e.Path) == path.Base(list[n].path) {
 						list[n].path = e.Path
 						n++
 					}
@@ -191,8 +192,8 @@ func changeOf(c *shell.Command, e shell.Effect) (change, bool) {
 }
 
 // isName reports whether a path is plausible as the name of a file.
-func isName(path string) bool {
-	return path != "" && len(path) < 300 && !strings.ContainsAny(path, "\n\x00") && path != "." && path != ".."
+func isName(name string) bool {
+	return name != "" && len(name) < 300 && !strings.ContainsAny(name, "\n\x00") && name != "." && name != ".."
 }
 
 // writings returns the files that the commands of a line write.

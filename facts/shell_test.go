@@ -55,6 +55,7 @@ func TestChanges(t *testing.T) {
 		{"moves and copies", "mv a b && git mv c d && cp e f", []change{{"b", statusMoved, "from a"}, {"d", statusMoved, "from c"}, {"f", StatusCreated, "copy of e"}}},
 		{"texts", "cat > a.txt <<EOF\nhi\nEOF\necho more >> a.txt", []change{{"a.txt", StatusCreated, "hi"}, {"a.txt", StatusModified, "more (+1 −0 lines)"}}},
 		{"a patch in a directory", "cd w && apply_patch <<'P'\n*** Begin Patch\n*** Add File: n.go\n+func b() {}\n*** End Patch\nP", []change{{"w/n.go", StatusCreated, "func b, 1 line"}}},
+		{"a patch whose output goes to a file", "apply_patch <<'P' > a.log\n*** Begin Patch\n*** Delete File: n.go\n*** End Patch\nP", []change{{"n.go", StatusDeleted, ""}}},
 		{"what programs leave is none", "go build -o app . > build.log 2> err.log", nil},
 		{"what only the shell knows is none", "rm $X *.tmp; cd $(mktemp -d) && touch y", nil},
 	} {

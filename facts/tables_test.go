@@ -28,6 +28,9 @@ func TestQuotes(t *testing.T) {
 		{"a full stop before a mark", `lamp."the red one"`, nil},
 		{"a colon before a mark", `lamp:"the red one"`, []string{"the red one"}},
 		{"two lines", "\"the red\none\"", nil},
+		{"a length", `"ab" "abc" "` + repeat(80, "😀") + `" "` + repeat(81, "x") + `"`, []string{"abc", repeat(80, "😀")}},
+		{"a mark that is escaped", `say "a\"b c" x`, []string{`a\"b c`}},
+		{"two marks of code", "``the red one`` and `the blue one`", []string{"the blue one"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
@@ -144,6 +147,10 @@ func TestCovers(t *testing.T) {
 		{"edits", "edit a.go", "edit a.go b.go", false},
 		{"another verb", "go vet ./...", "go test ./...", false},
 		{"nothing", "", "make lint", false},
+		{"two words, and one", "make lint", "make", false},
+		{"all packages here, and one elsewhere", "go test ./...", "go test ../lamp", false},
+		{"all packages of a folder and another, and a longer name", "go test ./store/... ./lamp", "go test ./lampshade", false},
+		{"all packages of a folder and another, and the other", "go test ./store/... ./lamp", "go test ./lamp", true},
 		{"of nothing", "make lint", "", false},
 	} {
 		if got := covers(tt.key, tt.other); got != tt.want {
@@ -204,6 +211,9 @@ func TestReplaced(t *testing.T) {
 		{"poolSize = 5 + 3", "poolSize = 5", "poolSize: removed + 3"},
 		{"5 poolSize", "3 + 5 poolSize", "added 3 +"},
 		{"3 + 5 poolSize", "5 poolSize", "removed 3 +"},
+		{"lamp = 5", "lamp = 6", "lamp: 5 → 6"},
+		{repeat(59, "x") + " 5", repeat(59, "x") + " 6", repeat(59, "x") + ": 5 → 6"},
+		{repeat(60, "x") + " 5", repeat(60, "x") + " 6", "5 → 6"},
 		{"a a", "a", "a: removed a"},
 		{"a", "a a", "a: added a"},
 	} {
@@ -217,6 +227,16 @@ func TestReplaced(t *testing.T) {
 func TestAround(t *testing.T) {
 	if got := excerpt("see ID-4711 there", "ID-4711"); got != "see ID-4711 there" {
 		t.Errorf("of a short sentence, %q", got)
+	}
+	for said, want := range map[string]string{
+		repeat(100, "lamp ") + "ID-4711 is dark":         "…" + repeat(13, "lamp ") + "ID-4711 is dark",   // up to a third of 200 bytes before the name
+		repeat(92, "x") + " ID-4711 " + repeat(98, "y"):  repeat(92, "x") + " ID-4711 " + repeat(98, "y"), // 199 bytes
+		repeat(92, "x") + " ID-4711 " + repeat(100, "y"): repeat(92, "x") + " ID-4711…",                   // cut between words
+		repeat(93, "x") + " ID-4711 " + repeat(100, "y"): "…ID-4711 " + repeat(100, "y"),
+	} {
+		if got := excerpt(said, "ID-4711"); got != want {
+			t.Errorf("around the name in %q is %q, want %q", said, got, want)
+		}
 	}
 	for _, said := range []string{strings.Repeat("lamp ", 100) + "ID-4711 is dark", strings.Repeat("x", 400) + " ID-4711 is dark", "ID-4711 is dark " + strings.Repeat("lamp ", 100)} {
 		got := excerpt(said, "ID-4711")
@@ -257,7 +277,9 @@ func TestReasons(t *testing.T) {
 		"I use a lock because so":                    "",
 		"I use the lock since yesterday in all":      "",
 		"Because writes are concurrent, I use one":   "writes are concurrent",
-		"I use a lock": "",
+		"I use a lock":                         "",
+		"The pool is shared, so I use a lock":  "The pool is shared",
+		"I use a lock, so writes are in order": "",
 	} {
 		if got := reason(sentence{text: said}, sentence{}); got != want {
 			t.Errorf("the reason in %q is %q, want %q", said, got, want)

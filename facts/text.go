@@ -145,11 +145,9 @@ func parseLine(line string) sentence {
 			break
 		}
 	}
-	{
-		if n := text.Digits(line); n > 0 && n <= 3 && len(line) > n+1 && (line[n] == '.' || line[n] == ')') && line[n+1] == ' ' {
-			s.item, s.number = !s.title, true
-			line = strings.TrimSpace(line[n+1:])
-		}
+	if n := text.Digits(line); n > 0 && n <= 3 && len(line) > n+1 && (line[n] == '.' || line[n] == ')') && line[n+1] == ' ' {
+		s.item, s.number = !s.title, true
+		line = strings.TrimSpace(line[n+1:])
 	}
 	if len(line) > 3 && line[0] == '[' && line[2] == ']' && line[3] == ' ' && strings.IndexByte(" xX-~", line[1]) >= 0 {
 		s.item = true
@@ -158,7 +156,7 @@ func parseLine(line string) sentence {
 	}
 	bold := strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**") && strings.Count(line, "**") == 2
 	s.text = text.Line(strings.ReplaceAll(line, "**", ""), len(line)+1)
-	if bold && !s.item && !s.title && len(s.text) < 100 && !strings.HasSuffix(s.text, ".") {
+	if bold && !s.item && len(s.text) < 100 && !strings.HasSuffix(s.text, ".") {
 		s.title = true
 	}
 	return s

@@ -285,6 +285,7 @@ func TestWhatClientsPutAround(t *testing.T) {
 		{"<status>running</status>\n<stdout>\nx\n</stdout>\ny", "x|0 false false running"},
 		{"<status>completed</status>", "|0 false false"},
 		{"<retrieval_status>timeout</retrieval_status>", "|0 false false running"},
+		{"<retrieval_status>timeout</retrieval_status>\n<status>completed</status>", "|0 false false running"},
 		{"<retrieval_status>timeout", "|0 false false"},
 		{"<retrieval_status>success</retrieval_status>", "|0 false false"},
 		{"<retrieval_status>success</retrieval_status>\n<status>running</status>", "|0 false false running"},

@@ -46,6 +46,11 @@ func TestShell(t *testing.T) {
 		},
 		{"a test that fails in a pipe", "go test ./... 2>&1 | tail -3", ok, "FAIL\nFAIL\tlamp/lens\t0.012s\nFAIL", Failed, "FAIL lamp/lens 0.012s"},
 		{"a pipe proves nothing", "go test ./... 2>&1 | tail -1", ok, "coverage: 81% of statements", Unknown, ""},
+		{"a file that is emptied beside a test", "> x.log; go test ./...", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
+		{"a file that shows a failure, and one that is not there", "cat mypy.log x", no, "Exit code 1\nFound 3 errors in 2 files.\ncat: x: No such file or directory", Failed, "cat: x: No such file or directory"},
+		{"a word of gh that is no refusal", "gh api repos/a/b | jq .id", ok, "gh: a note", Unknown, ""},
+		{"tests that fail with status 0", "jest", ok, "Tests: 1 failed, 2 total", Failed, "Tests: 1 failed, 2 total"},
+		{"a crash before what passes", "node --test a.js; ./check", ok, "at x (lamp.js:1:7)\nNode.js v20.20.2", Failed, "at x (lamp.js:1:7)"},
 		{"a word in a log is no failure", "go test -v ./...", ok, "    lens_test.go:9: the call failed as expected\n--- PASS: TestFailed (0.00s)\nPASS\nok  \tlamp/lens\t0.012s", Passed, "ok lamp/lens 0.012s"},
 		{"head cuts off what decides", "go test ./... | head -2", ok, "ok  \tlamp/a\t0.1s\nok  \tlamp/b\t0.1s", Unknown, "ok lamp/a 0.1s (+1 more)"},
 		{"head that shows all cuts nothing off", "go test ./... | head -20", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
@@ -316,6 +321,7 @@ func TestTools(t *testing.T) {
 		{"a file of JSON with an error", "read_file", false, `{"error":"off"}`, Unknown, ""},
 		{"lines of JSON", "book_table", false, `{"error":"off"}` + "\n" + `{"table":7}`, Unknown, ""},
 		{"an edit without a word", "edit_file", false, "", Unknown, ""},
+		{"a long question, and an answer with quotes", "AskUserQuestion", false, `User has answered your questions: "` + strings.Repeat("z", 200) + `"="left", "right". You can now continue.`, Passed, `left", "right`},
 		{"an answer in another form", "AskUserQuestion", false, "Answers\nThe left one", Passed, "The left one"},
 		{"an answer of a service", "book_table", false, `{"table":7}`, Unknown, ""},
 	} {
@@ -419,6 +425,7 @@ func TestCompose(t *testing.T) {
 	}{
 		{"nothing", nil, ""},
 		{"all has room", []piece{long("a", 100), long("b", 98)}, "a100 b98"},
+		{"all has room to the byte", []piece{long("a", 65), long("b", 65), long("c", 66)}, "a65 b65 c66"},
 		{"the longer one is cut", []piece{long("a", 50), long("b", 300)}, "a50 b145"},
 		{"both are cut", []piece{long("a", 300), long("b", 300)}, "a96 b96"},
 		{"five long ones", []piece{long("a", 60), long("b", 60), long("c", 60), long("d", 60), long("e", 60)}, "a45 b45 c45 d45"},

@@ -132,9 +132,7 @@ func (o *output) add(whole string, number int) {
 // single spaces.
 func plain(s string) string {
 	s = strings.TrimRight(s, "\r\n")
-	if i := strings.LastIndexByte(s, '\r'); i >= 0 {
-		s = s[i+1:]
-	}
+	s = s[strings.LastIndexByte(s, '\r')+1:]
 	if len(s) > maxLine {
 		s = text.Head(s, maxLine)
 	}

@@ -156,3 +156,23 @@ func TestDocumented(t *testing.T) {
 		}
 	}
 }
+
+// Programs that print nothing on success, others, and lines that decide nothing unless their
+// program is named.
+func TestSilentProgramsAndThoseThatMustBeNamed(t *testing.T) {
+	for want, lines := range map[Verdict]string{
+		Passed:  "go build|gofmt -w .|git add a|git rm a|git checkout a|git fetch|git reset|git tag v1|git gc|tsc|eslint .|flake8 a|cargo fmt|javac A.java|shellcheck a|gcc a.c",
+		Unknown: "go test|go run .|go get a|git commit -m a|git push|jest|mypy a|cargo build|pip install a|kubectl apply|yarn add a",
+	} {
+		for line := range strings.SplitSeq(lines, "|") {
+			if o := Builtin().Of(bash(line+" 2>&1 | cat"), result("", false)); o.Verdict != want {
+				t.Errorf("without a word %s %q, want %q", line, o.Verdict, want)
+			}
+		}
+	}
+	for _, printed := range []string{"exit status 2", "success Saved lockfile.", "OK", "Successfully installed lamp-1.0", "Finished `dev` profile target(s) in 0.1s", "pod/lamp created"} {
+		if o := Builtin().Of(bash("./deploy.sh 2>&1 | cat"), result(printed, false)); o.Verdict != Unknown || o.Text != "" {
+			t.Errorf("%q of a script: %q, %q", printed, o.Verdict, o.Text)
+		}
+	}
+}

@@ -180,6 +180,7 @@ func TestEssentialsOf(t *testing.T) {
 		{"the same twice", []facts.Fact{{Kind: facts.FactDecision, Text: "Store times in UTC", Block: at(1, 1)}, {Kind: facts.FactDecision, Text: "Store times in UTC", Block: at(2, 2)}}, Options{}, []string{"decision Store times UTC"}},
 		{"no more than are wanted", []facts.Fact{{Kind: facts.FactDecision, Text: "Store times in UTC", Block: at(1, 1)}, {Kind: facts.FactDecision, Text: "Water at night", Block: at(2, 2)}, {Kind: facts.FactDecision, Text: "Buy drip hoses", Block: at(3, 3)}}, Options{PerType: 1}, []string{"decision Water night"}},
 		{"neither how an error was mended nor what is done", []facts.Fact{{Kind: facts.FactError, Status: facts.StatusResolved, Text: "valves.yml denied", Why: "chmod on the folder", Block: at(1, 1)}, {Kind: facts.FactTodo, Status: facts.StatusCompleted, Subject: "Backfill currency columns", Block: at(2, 2)}}, Options{}, []string{"error valves yml denied"}},
+		{"an error without its numbers", []facts.Fact{{Kind: facts.FactError, Text: "valve 404 denied 1.5", Block: at(1, 1)}, {Kind: facts.FactError, Text: "404", Block: at(2, 1)}}, Options{}, []string{"error valve denied"}},
 		{"a decision that says nothing", []facts.Fact{user(facts.FactDecision, "Yes.", at(1, 1))}, Options{}, nil},
 		{"a decision of two words", []facts.Fact{user(facts.FactDecision, "Drip hoses. My address is Quarry Lane 12, Oldmere.", at(1, 1))}, Options{}, []string{"decision! Drip hoses"}},
 	} {
@@ -228,9 +229,10 @@ func TestGradeAuthoredSaysWhatItFound(t *testing.T) {
 // A word counts once, in all its forms, and not more than twelve do.
 func TestInformativeWords(t *testing.T) {
 	for said, want := range map[string]string{
-		"Water pears, watering the pear trees":                "Water pears trees",
-		"oak elm ash fir yew bay fig gum koa asp box tea":     "oak elm ash fir yew bay fig gum koa asp box tea",
-		"oak elm ash fir yew bay fig gum koa asp box tea elk": "oak elm ash fir yew bay fig gum koa asp box tea",
+		"Water pears, watering the pear trees":                                "Water pears trees",
+		"5 pears at 40 % in 30 ms, x because file decided great, seven and 7": "5 pears 40 30 seven",
+		"oak elm ash fir yew bay fig gum koa asp box tea":                     "oak elm ash fir yew bay fig gum koa asp box tea",
+		"oak elm ash fir yew bay fig gum koa asp box tea elk":                 "oak elm ash fir yew bay fig gum koa asp box tea",
 	} {
 		if got := strings.Join(informativeWords(said), " "); got != want {
 			t.Errorf("%s: got %q, want %q", said, got, want)

@@ -25,7 +25,7 @@ func told(t *testing.T, what string, is func(string) bool, yes, no []string) {
 // The words of a text in the form in which they are compared.
 func TestFormsOfWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"Lamp Lamps": "lamp lamp", "pass": "pass", "was": "was", "gas lens": "gas len", "a1s": "a1s", "v1.2": "1.2", "v12": "v12", "vx1.2": "vx1.2", "v1": "v1", "v1.2b": "v1.2b", "1,234": "1234", "1,23": "1 23", "1,2345": "1 2345", "1234,567": "1234 567", "1,234,567": "1234567", "1.5,234": "1.5 234", "x1,234": "x1 234", "12,345": "12345",
+		"Lamp Lamps": "lamp lamp", "pass": "pass", "was": "was", "gas lens": "gas len", "a1s": "a1s", "v1.2": "1.2", "v12": "v12", "vx1.2": "vx1.2", "v1": "v1", "v1.2b": "v1.2b", "1,234": "1234", "1 234": "1 234", "1;234": "1 234", "1,23": "1 23", "1,2345": "1 2345", "1234,567": "1234 567", "1,234,567": "1234567", "1.5,234": "1.5 234", "x1,234": "x1 234", "12,345": "12345",
 		"1_000": "1000", "_a_": "a", "___": "", "35s": "35 s", "35 %": "35 %", "35%": "35 %", "35  %": "35", "x %": "x", "35 percent": "35 %", "35 x percent": "35 x percent", "35lamps": "35lamps", "1.5": "1.5", "1.": "1", ".5": "5", "1.a": "1 a", "a.b": "a b", "a-b": "a b", `a\nb`: "a b", `a\qb`: "a qb", `a\tb\rc`: "a b c", `a\`: "a", "Ｌａｍｐ": "lamp", "５": "5", "a！b": "a b",
 		"a‐b": "a b", "ﬁx ﬄ": "fix ffl", "a\u00adb": "ab", "Été": "ete", "ñ": "n", "漢字": "漢 字", "漢a字": "漢 a 字", "ab漢": "ab 漢", "ß": "ß", "ω": "ω", "a…b": "a b", "10%5": "10 % 5", "": "",
 	} {
@@ -166,6 +166,21 @@ func TestThresholds(t *testing.T) {
 	}
 	if v := r.Judge(&Criteria{MaxRatio: -1}, 100, 1); len(v.RedFlags) != 0 {
 		t.Errorf("without a largest ratio: %+v", v)
+	}
+}
+
+// Of an answer the first 240 bytes count, and of the words before a figure the last 24 bytes.
+func TestBeginningsAndEnds(t *testing.T) {
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for s, want := range map[string]int{x(240): 240, x(241): 240, x(100) + " " + x(139): 240, x(100) + " " + x(140): 100, x(1) + strings.Repeat("é", 120): 239} {
+		if got := clip(s); len(got) != want || !strings.HasPrefix(s, got) {
+			t.Errorf("of %q there are %d bytes, want %d", s, len(got), want)
+		}
+	}
+	for s, want := range map[string]string{"port 42": "port ", "the quick brown fox jumps over 42": "brown fox jumps over ", x(3) + " " + x(19) + " 42": x(3) + " " + x(19) + " ", x(3) + " " + x(20) + " 42": x(20) + " "} {
+		if got := beside(s, len(s)-2); got != want {
+			t.Errorf("beside the figure of %q is %q, want %q", s, got, want)
+		}
 	}
 }
 

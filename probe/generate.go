@@ -406,7 +406,7 @@ func runs(said string) []run {
 			return true
 		}
 		w := r.words[0]
-		return len(r.words) == 1 && (stop.Get()[w] || generic.Get()[w] || text.IsUnit(w) || inQuestions.Get()[w])
+		return len(r.words) == 1 && (text.IsUnit(w) || inQuestions.Get()[w])
 	})
 	for i := range list {
 		list[i].normal = strings.Join(list[i].words, " ")
@@ -422,8 +422,8 @@ func (g *generator) rank(d draft) []run {
 	for _, n := range d.names {
 		named[normal(n)] = true
 		if at := strings.Index(part, n); at >= 0 && strings.ContainsAny(n, ":?#=&% ") && len(n) <= 100 { // a URL consists of several runs
-			if t := compile(n, false); weak(t) == "" {
-				list = append(list, run{text: n, normal: strings.Join(t.words, " "), at: at})
+			if w := words(n); weak(term{words: w}) == "" {
+				list = append(list, run{text: n, normal: strings.Join(w, " "), at: at})
 			}
 		}
 	}
@@ -554,7 +554,7 @@ func dropAnswered(list []candidate) []candidate {
 			}
 			again, drop[i] = true, true
 			first, _ := slices.BinarySearch(ends, m.start+1)
-			for k := first; k < len(list) && (k == 0 || ends[k-1] < m.end); k++ {
+			for k := first; k == 0 || ends[k-1] < m.end; k++ {
 				if list[k].Question != list[k].plain {
 					list[k].Question, drop[i] = list[k].plain, false
 				}
@@ -574,9 +574,7 @@ func dropAnswered(list []candidate) []candidate {
 // figure returns the keywords of the first distinctive figure in a text, and the words of its
 // subject.
 func figure(said string) (keywords []string, of string) {
-	if len(said) > 2000 {
-		said = said[:2000]
-	}
+	said = said[:min(len(said), 2000)]
 	type piece struct{ start, end int }
 	var list []piece
 	s := scanner{run: func(start, end int) { list = append(list, piece{start, end}) }, word: func([]byte, int, int) {}}

@@ -276,6 +276,7 @@ func TestFigure(t *testing.T) {
 		{"coverage is 87.5% now", []string{"87.5%"}},
 		{"version 1.26.3 is out", []string{"1.26.3"}},
 		{"at 12:30 in a.go:17: bad", nil},
+		{":170, at 12:300 and 4711", []string{"4711"}},
 		{"no number at all", nil},
 		{"step 2 of it", nil},
 		{"4200  passed", []string{"4200"}},
@@ -408,15 +409,32 @@ func TestKeywordsOfADecision(t *testing.T) {
 		{"a name that begins with a common word", "We will use file-lock", nil, "file-lock"},
 		{"a hundred characters", "We will use " + long, nil, long},
 		{"more than that", "We will use " + long + "b", nil, ""},
-		{"a long address", "We will use https://x.example/?" + long[:77], []string{"https://x.example/?" + long[:77]}, "https://x.example/?" + long[:77]},
+		{"the shortest of six words, and a common one, give way", "We will use project apricot blossom cherries dahlias elderberry figs", nil, "apricot blossom cherries dahlias elderberry"},
+		{"a frequent one does so before", "Water the apricot and the blossom|We will use apricot blossom cherries dahlias elderberry figs", nil, "apricot cherries dahlias elderberry figs"},
+		{"three names at most", "We will use a1b c2d e3f g4h", []string{"a1b", "c2d", "e3f", "g4h"}, "a1b c2d e3f"},
+		{"a word within another", "We will use pool and pool-size", nil, "pool-size"},
+		{"an address of 100 bytes", "We will use https://x.example/?" + long[:81], []string{"https://x.example/?" + long[:81]}, "https://x.example/?" + long[:81]},
+		{"an address of 101 bytes", "We will use https://x.example/?" + long[:82], []string{"https://x.example/?" + long[:82]}, "//x.example " + long[:82]},
 	} {
 		var got string
-		for _, p := range Generate([]facts.Fact{{Kind: facts.FactDecision, Text: tt.text, Names: tt.names, Block: at(1, 1)}}, of(Options{})) {
+		var found []facts.Fact
+		for i, said := range strings.Split(tt.text, "|") {
+			found = append(found, facts.Fact{Kind: facts.FactDecision, Text: said, Names: tt.names, Block: at(1+i, 1)})
+		}
+		for _, p := range Generate(found, of(Options{})) {
 			got = strings.Join(p.Expected, " ")
 		}
 		if got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// What is decided twice is asked for once.
+func TestDecisionsThatAreTheSame(t *testing.T) {
+	f := facts.Fact{Kind: facts.FactDecision, Text: "sessions move into redis"}
+	if got := Generate([]facts.Fact{f, f}, nil); len(got) != 1 {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -334,6 +334,12 @@ func TestPassageIsTheLine(t *testing.T) {
 	if got, want := r.Results[0].Passage, "the cache is redis"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	for _, tt := range [][4]int{{193, 194, 400, 193}, {194, 194, 400, 193}, {1000, 1000, 400, 193}, {10, 1000, 400, 10}, {1000, 10, 216, 193}} { // bytes around, of the passage, and before the words in it
+		r := Grade([]Probe{ask(typeDecision, "cache", "redis")}, &Evidence{Window: []string{"a", "b\n" + strings.Repeat(";", tt[0]) + "cache = redis" + strings.Repeat(";", tt[1]) + "\nc"}})
+		if got := r.Results[0].Passage; len(got) != tt[2] || strings.Index(got, "cache = redis") != tt[3] {
+			t.Errorf("between %d and %d bytes the passage is %q", tt[0], tt[1], got)
+		}
+	}
 }
 
 func TestIsPath(t *testing.T) {

@@ -218,7 +218,7 @@ func (s *scanner) atom(a []byte, start, end int) {
 	}
 	near := s.near(start)
 	s.number = -1
-	if a[0] == 'v' && len(a) > 3 && isDigit(a[1]) && numeric(a[1:]) < 0 { // v1.2
+	if a[0] == 'v' && len(a) > 3 && isDigit(a[1]) && numeric(a[1:]) == -1 { // v1.2
 		a = a[1:]
 	}
 	if !isDigit(a[0]) {

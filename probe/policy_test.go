@@ -133,6 +133,9 @@ func TestDriftOf(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
+	if got := DriftOf([]Round{rounds[2], rounds[0], rounds[0]}); len(got.Recovered)+len(got.Regressed) > 0 {
+		t.Errorf("after a round like the one before, %v recovered and %v regressed", got.Recovered, got.Regressed)
+	}
 	if got := DriftOf(nil); len(got.Rounds) != 0 || got.Change != 0 {
 		t.Errorf("drift of no rounds is %+v", got)
 	}

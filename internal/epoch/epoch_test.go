@@ -337,12 +337,25 @@ func TestDecide(t *testing.T) {
 		{"cold, just after a head", epoch.State{Tokens: 80_000, Made: 75_000}, ""},
 		{"over the budget, just after a head", epoch.State{Tokens: 102_000, Made: 101_000, Warm: true}, ""},
 		{"over the budget, grown since the head", epoch.State{Tokens: 104_000, Made: 101_000, Warm: true}, epoch.Budget},
+		{"over the budget, grown by a sixteenth of the room", epoch.State{Tokens: 103_500, Made: 101_000, Warm: true}, ""},
+		{"and by more", epoch.State{Tokens: 103_501, Made: 101_000, Warm: true}, epoch.Budget},
+		{"cold, and grown enough since the head", epoch.State{Tokens: 80_000, Made: 70_000}, epoch.Cold},
+		{"warm, without a price", epoch.State{Tokens: 80_000, Warm: true}, ""},
 	} {
 		if got := epoch.Decide(&tt.state, limits); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
+	for tokens, want := range map[token.Count]epoch.Reason{60_000: "", 60_001: epoch.Cold} {
+		if got := epoch.Decide(&epoch.State{Tokens: tokens}, &epoch.Limits{Budget: 100_000, Target: 60_000}); got != want {
+			t.Errorf("of %d tokens, if the least saving is none: got %q, want %q", tokens, got, want)
+		}
+	}
 	var behind token.Count
+	epoch.Decide(&epoch.State{Tokens: 90_000, Frame: 55_000, Warm: true, Payback: func(_, b token.Count) int { behind = b; return 0 }}, limits)
+	if behind != 10_000 {
+		t.Errorf("%d tokens would stay behind a large frame, want 10000", behind)
+	}
 	epoch.Decide(&epoch.State{Tokens: 90_000, Frame: 20_000, Warm: true, Payback: func(removed, b token.Count) int {
 		if behind = b; removed != 30_000 {
 			t.Errorf("%d tokens would leave, want 30000", removed)
@@ -381,6 +394,19 @@ func TestOutputs(t *testing.T) {
 			`{"type":"function_call","call_id":"t","name":"ls","arguments":"{}"}`,
 			`{"type":"function_call_output","call_id":"t","output":"` + long + `"}`,
 		}, []string{`ls {}`}, `{"type":"function_call_output","call_id":"t","output":"1"}`},
+		{"a call of a custom tool, and another", wire.Responses, []string{
+			`{"type":"custom_tool_call","call_id":"t","name":"sh","input":"ls"}`,
+			`{"type":"function_call","call_id":"u","name":"cat","arguments":"{}"}`,
+			`{"type":"custom_tool_call_output","call_id":"t","output":"` + long + `"}`,
+		}, []string{`sh "ls"`}, `{"type":"custom_tool_call_output","call_id":"t","output":"1"}`},
+		{"as many bytes as are not large", wire.Chat, []string{
+			`{"role":"assistant","tool_calls":[{"id":"t","type":"function","function":{"name":"ls","arguments":"{}"}}]}`,
+			`{"role":"tool","tool_call_id":"t","content":"` + long[:38] + `"}`,
+		}, nil, ""},
+		{"a byte more", wire.Chat, []string{
+			`{"role":"assistant","tool_calls":[{"id":"t","type":"function","function":7}]}`,
+			`{"role":"tool","tool_call_id":"t","content":"` + long[:39] + `"}`,
+		}, []string{" "}, `{"role":"tool","tool_call_id":"t","content":"1"}`},
 		{"a result of no call", wire.Responses, []string{
 			`{"type":"mcp_call","name":"ls","arguments":"{}"}`,
 			`{"type":"function_call_output","call_id":null,"output":"` + long + `"}`,
@@ -395,7 +421,7 @@ func TestOutputs(t *testing.T) {
 			got := epoch.Outputs(q, from, 40)
 			var tools, texts []string
 			for i, o := range got {
-				if strings.TrimSuffix(o.Text, "\n") != long || o.Message != from {
+				if len(o.Text) < 39 || !strings.HasPrefix(long, strings.TrimSuffix(o.Text, "\n")) || o.Message != from {
 					t.Errorf("got %+v", o)
 				}
 				tools, texts = append(tools, o.Call.Name+" "+string(o.Call.Input)), append(texts, fmt.Sprint(i+1))
@@ -442,6 +468,10 @@ func TestBare(t *testing.T) {
 	if got := string(epoch.Bare(q, b, false)); got != "["+strings.Join(messages, ",")+"]" {
 		t.Errorf("got %s", got)
 	}
+	messages[1] = messages[3]
+	if got := string(epoch.Bare(q, b, true)); got != "["+strings.Join(messages, ",")+"]" {
+		t.Errorf("without any thinking it is %s", got)
+	}
 }
 
 func TestSizesAreBounds(t *testing.T) {
@@ -465,6 +495,38 @@ func TestSizesAreBounds(t *testing.T) {
 	}
 	if z := s.Of(q, b.Plan(q)); z.Made <= z.Frame || z.Made > z.Frame+20 {
 		t.Errorf("with a head of a letter it is %+v", z)
+	}
+}
+
+// What the model sees counts: texts, calls and results, and no types, marks and syntax.
+func TestSizesOfBlocks(t *testing.T) {
+	const model = "claude-opus-4-5"
+	count := func(texts ...string) (n token.Count) {
+		for _, text := range texts {
+			n += token.ForModel(model).Count(text)
+		}
+		return n
+	}
+	for block, want := range map[string]token.Count{
+		`{"type":"text","text":"lamp","cache_control":{"type":"ephemeral"},"n":7,"b":true}`:                                   count("lamp"),
+		`{"type":"tool_use","id":"t","name":"ls","input":{"a":"b"}}`:                                                          count("t", "ls", `{"a":"b"}`) + 32,
+		`{"type":"thinking","thinking":"why","signature":"` + strings.Repeat("A", 400) + `"}`:                                 count("why") + 100,
+		`{"type":"redacted_thinking","data":"` + strings.Repeat("A", 80) + `"}`:                                               20,
+		`{"type":"reasoning","encrypted_content":"` + strings.Repeat("A", 80) + `"}`:                                          20,
+		`{"type":"tool_result","tool_use_id":"t","content":"x","prompt_cache_breakpoint":{}}`:                                 count("t", "x") + 32,
+		`{"type":"tool_result","tool_call_id":"t","content":["x","y"]}`:                                                       count("t", "x", "y") + 32,
+		`{"type":"image_url","image_url":{"url":"lamp"}}`:                                                                     token.ImageBound,
+		`{"type":"function","arguments":"{}"}`:                                                                                count("{}") + 32,
+		`{"type":"document","source":{"type":"base64","media_type":"text/csv","data":"` + strings.Repeat("A", 25_616) + `"}}`: token.ImageBound + 1,
+	} {
+		q := read(t, wire.Anthropic, bodyOf(wire.Anthropic, `{"role":"user","content":[`+block+`]}`))
+		z := epoch.NewSizes(wire.Anthropic, model).Of(q, epoch.NewBook(wire.Anthropic).Plan(q))
+		if got := z.All - z.Frame; got != want+8 {
+			t.Errorf("%s: %d tokens, want %d", block, got, want+8)
+		}
+		if tools := 1040 + count(`[{"name":"ls"}]`); z.Tools != tools || z.Frame != tools+count("s") {
+			t.Errorf("system and tools are %+v, want %d of tools", z, tools)
+		}
 	}
 }
 
