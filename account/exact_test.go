@@ -670,3 +670,29 @@ func TestHowLongSpansAre(t *testing.T) {
 		t.Errorf("an image is %+v", r.units)
 	}
 }
+
+// Names and lines that only outputs of commands and wholly written files have are worth a third,
+// and those of other units, such as a search or a message, keep their worth.
+func TestWorthOfNamesInPassing(t *testing.T) {
+	units := []Unit{
+		{Kind: Run, Head: -1}, {Kind: Output, Head: 0}, {Kind: Output, Head: 1}, // a line below a line of the output
+		{Kind: Look, Head: -1}, {Kind: Output, Head: 3}, {Kind: Span, Head: 3},
+		{Kind: Edit, Head: -1}, {Kind: Written, Head: 6}, {Kind: Change, Head: 6},
+		{Kind: Step, Head: -1}, {Kind: Output, Head: 9}, {Kind: Argument, Head: 9},
+		{Kind: Words, Head: -1},
+	}
+	w := &Worth{gains: make([]int64, len(units)+1), things: lists{from: []int32{0}}}
+	for i := range units {
+		w.gains[i] = 300
+		w.things.all = append(w.things.all, int32(i))
+		if units[i].Kind == Output || units[i].Kind == Words {
+			w.things.all = append(w.things.all, int32(len(units))) // this one also stands in a message
+		}
+		w.things.from = append(w.things.from, int32(len(w.things.all)))
+	}
+	w.gains[len(units)] = 300
+	w.lower(units)
+	if got, want := fmt.Sprint(w.gains), "[300 100 100 300 300 300 300 100 300 300 100 300 300 300]"; got != want {
+		t.Errorf("worth of names by unit, and of one in outputs and a message: %s, want %s", got, want)
+	}
+}

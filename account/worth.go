@@ -30,7 +30,9 @@ const (
 	linesWorth = 550
 	together   = 1 << 40
 
-	talkPart = 3 // in a conversation without files and commands names and lines are worth a third
+	// Names and lines are worth a third if only outputs of commands and of other calls, and wholly
+	// written files, have them; and once more a third in a conversation without files and commands.
+	passingPart = 3
 )
 
 // NewWorth returns the worth of units. pieces is the result of [facts.History]
@@ -46,10 +48,11 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 	w.index = newIndex(w, pieces, need)
 	if !slices.ContainsFunc(units, func(u Unit) bool { return u.Kind == Run || u.Kind == Edit || u.Kind == Look }) {
 		for i := range w.gains {
-			w.gains[i] /= talkPart
+			w.gains[i] /= passingPart
 		}
 	}
 	w.find(units)
+	w.lower(units)
 	needs := make([]int64, len(units))
 	said := make(map[string]int32)
 	again := make([]uint8, len(units))
@@ -93,6 +96,31 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 		w.prior[i] = int64(q)
 	}
 	return w
+}
+
+// lower lowers the worth of names and lines that stand only in outputs of commands and of other
+// calls, or in wholly written files.
+func (w *Worth) lower(units []Unit) {
+	calls := make([]Kind, len(units)) // by unit: the kind of its call, or its own
+	stays := make([]bool, len(w.gains))
+	for i := range units {
+		u := &units[i]
+		calls[i] = u.Kind
+		if u.Head >= 0 && !u.Kind.call() {
+			calls[i] = calls[u.Head]
+		}
+		if u.Kind == Written || u.Kind == Output && calls[i] != Look {
+			continue
+		}
+		for _, t := range w.things.of(i) {
+			stays[t] = true
+		}
+	}
+	for t, stays := range stays {
+		if !stays {
+			w.gains[t] /= passingPart
+		}
+	}
 }
 
 // A lists has a short list of indexes for each unit, all in one allocation.
