@@ -675,10 +675,18 @@ func TestHowLongSpansAre(t *testing.T) {
 // and those of other units, such as a search or a message, keep their worth.
 func TestWorthOfNamesInPassing(t *testing.T) {
 	units := []Unit{
-		{Kind: Run, Head: -1}, {Kind: Output, Head: 0}, {Kind: Output, Head: 1}, // a line below a line of the output
-		{Kind: Look, Head: -1}, {Kind: Output, Head: 3}, {Kind: Span, Head: 3},
-		{Kind: Edit, Head: -1}, {Kind: Written, Head: 6}, {Kind: Change, Head: 6},
-		{Kind: Step, Head: -1}, {Kind: Output, Head: 9}, {Kind: Argument, Head: 9},
+		{Kind: Run, Head: -1},
+		{Kind: Output, Head: 0},
+		{Kind: Output, Head: 1}, // a line below a line of the output
+		{Kind: Look, Head: -1},
+		{Kind: Output, Head: 3},
+		{Kind: Span, Head: 3},
+		{Kind: Edit, Head: -1},
+		{Kind: Written, Head: 6},
+		{Kind: Change, Head: 6},
+		{Kind: Step, Head: -1},
+		{Kind: Output, Head: 9},
+		{Kind: Argument, Head: 9},
 		{Kind: Words, Head: -1},
 	}
 	w := &Worth{gains: make([]int64, len(units)+1), things: lists{from: []int32{0}}}

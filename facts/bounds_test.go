@@ -119,7 +119,8 @@ func TestOpaqueWords(t *testing.T) {
 		{"a refusal", isRefusal, []string{"The user doesn't want to go on", "The user rejected it", "Sibling tool call errored", strings.Repeat("x", 35) + "Sibling tool call errored"}, []string{"", "The user wants to go on", strings.Repeat("x", 36) + "Sibling tool call errored"}},
 		{"a list of files", lists, []string{"ls", "listdir", "readdir", "globfiles"}, []string{"", "lsp", "enlist", "read"}},
 		{
-			"without content", unchanged, []string{"", "File unchanged since last read.", strings.Repeat("x", 95) + "unchanged since last read", "[Old tool result content cleared]"},
+			"without content", unchanged,
+			[]string{"", "File unchanged since last read.", strings.Repeat("x", 95) + "unchanged since last read", "[Old tool result content cleared]"},
 			[]string{"x", strings.Repeat("x", 96) + "unchanged since last read", "see [Old tool result"},
 		},
 		{"a report of an error", reportsError, []string{"Error: x", "error: x", `{"error":"x"}`, "<tool_use_error>x"}, []string{"", "An Error: x", "errors", `{"errors":1`[:8]}},

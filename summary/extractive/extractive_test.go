@@ -230,7 +230,8 @@ func TestDraftAtItsBounds(t *testing.T) {
 	const open, resolved = facts.StatusOpen, facts.StatusResolved
 	failures := []facts.Fact{
 		fact(facts.FactError, 9, open, "", "E9"), fact(facts.FactError, 9, resolved, "", "R9"), fact(facts.FactError, 10, open, "", "E10"), fact(facts.FactError, 19, open, "", "E19"),
-		fact(facts.FactError, 20, open, "make", "make E20"), fact(facts.FactError, 20, open, "make", "E20"), {Kind: facts.FactError, Block: 1, Status: open, Text: "E1", Why: "rare"},
+		fact(facts.FactError, 20, open, "make", "make E20"), fact(facts.FactError, 20, open, "make", "E20"),
+		{Kind: facts.FactError, Block: 1, Status: open, Text: "E1", Why: "rare"},
 		fact(facts.FactError, 27, open, "", "Unknown skill 27"), fact(facts.FactError, 28, open, "", "Unknown skill 28"), fact(facts.FactError, 30, resolved, "", "Unknown skill 30"),
 		fact(facts.FactError, 1, resolved, long(80), "a"), fact(facts.FactError, 1, resolved, long(81), "b"), fact(facts.FactQuestion, 29, open, "", "Q29?"), fact(facts.FactQuestion, 30, resolved, "", "Q30?"),
 	}
