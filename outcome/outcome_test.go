@@ -138,6 +138,7 @@ func TestShell(t *testing.T) {
 		{"a refusal of git in a pipe", "git show lens 2>&1 | head -5", ok, "fatal: ambiguous argument 'lens'", Failed, "fatal: ambiguous argument 'lens'"},
 		{"a refusal of gh in a pipe", "gh api repos/a/b | jq .id", ok, "null\ngh: Not Found (HTTP 404)", Failed, "gh: Not Found (HTTP 404)"},
 		{"a quiet program behind a runner", "bun run typecheck 2>&1 | head -50", ok, "$ tsc --noEmit", Passed, ""},
+		{"a program behind a runner that is not quiet", "bun run check 2>&1 | head -50", ok, "$ go test ./...", Unknown, ""},
 		{"a program of which a runner says nothing", "bun run gen 2>&1 | head -50", ok, "$ ./gen.sh", Unknown, ""},
 		{"rtk says that a commit failed", "rtk git add a && rtk git commit -m x", ok, "ok ✓ 1 file changed\nFAILED: git commit\n 1 pass\n 2 fail", Failed, "2 fail; 1 pass; FAILED: git commit; ok ✓ 1 file changed"},
 		{"a runner of which only its own word is known", "mise run fmt", no, "Exit code 2\nlamp.go:3:7: expected ';'\n[fmt] ERROR task failed", Failed, "lamp.go:3:7: expected ';'; [fmt] ERROR task failed"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -60,6 +61,14 @@ func TestWrongNumbersOfArguments(t *testing.T) {
 		env, _, stderr := clitest.Env(t)
 		if code := Main(t.Context(), env, strings.Fields(tt.args)); code != 2 || !strings.HasPrefix(stderr.String(), tt.want) {
 			t.Errorf("carrel %s: exit code %d, %q, want 2, %q", tt.args, code, stderr, tt.want)
+		}
+	}
+}
+
+func TestNeededArguments(t *testing.T) {
+	for use, want := range map[string]string{"ls": "[]", "diff A|B C... [D] E": "[A or B C]", "x -- A": "[]", "limn run FILE or -": "[]"} {
+		if got := fmt.Sprint(needed(use)); got != want {
+			t.Errorf("%s needs %s, want %s", use, got, want)
 		}
 	}
 }

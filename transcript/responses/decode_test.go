@@ -95,7 +95,7 @@ func TestItemsByTheirForm(t *testing.T) {
 		computer + `,"output":"o"`: "tool {a [o] false false}", computer + `,"output":null`: "tool {a [{computer_call_output [110 117 108 108]}] false false}",
 		`"type":"apply_patch_call_output","call_id":"a","output":"o","status":"failed"`: "tool {a [o] true false}", `"type":"apply_patch_call_output","call_id":"a","output":"o","status":"completed"`: "tool {a [o] false false}",
 		`"type":"function_call_output","call_id":"a","output":"o","status":"failed"`: "tool {a [o] false false}", summary: "assistant {S  false}", summary + `,"content":[{"type":"reasoning_text","text":"R"}]`: "assistant {R  false}", summary + `,"content":"R","encrypted_content":"e"`: "assistant {S e true}",
-		`"type":"reasoning"`: "assistant {  true}", `"type":"reasoning","summary":7`: "assistant {  true}", `"type":"function_call","call_id":"a"`: "assistant {a  []}", `"type":"computer_call","call_id":"a","action":"x"`: "assistant {a computer [120]}", `"type":"computer_call","call_id":"a","name":"n"`: "assistant {a n []}",
+		`"type":"reasoning"`: "assistant {  true}", `"type":"reasoning","summary":7`: "assistant {  true}", `"type":"function_call","call_id":"a"`: "assistant {a  []}", `"type":"custom_tool_call","call_id":"a"`: "assistant {a  []}", `"type":"computer_call","call_id":"a","action":"x"`: "assistant {a computer [120]}", `"type":"computer_call","call_id":"a","name":"n"`: "assistant {a n []}",
 	} {
 		for _, list := range []string{"[{" + item + "}]", `{"input":[{` + item + "}]}"} {
 			m := decode(t, list).Messages[0]

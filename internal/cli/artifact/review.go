@@ -146,9 +146,7 @@ func printReview(p *out.Page, r *carrel.ReviewEntry, a *job.Access) {
 		f := &r.From[i]
 		t.Add("from", p.ID(string(f.ID)), string(f.Class), string(f.Status), f.Title)
 	}
-	if len(t.Rows) > 0 {
-		p.Table(t)
-	}
+	p.Table(t)
 	p.Line("")
 	for line := range strings.Lines(text) {
 		p.Line("%s", out.Visible(strings.TrimSuffix(line, "\n")))

@@ -47,3 +47,31 @@ func TestLeftBlocksInContracts(t *testing.T) {
 		t.Errorf("a block that is not listed: %+v", got)
 	}
 }
+
+// Thinking stays in front of the first change, and all of it goes with another text in front or in
+// another format.
+func TestThinkingThatAProviderBound(t *testing.T) {
+	for _, tt := range []struct {
+		format   string
+		prefixed bool
+		changed  int // entry that is changed, or -1
+		want     string
+	}{
+		{"anthropic", false, -1, "[]"}, {"anthropic", false, 0, "[0 1]"}, {"anthropic", false, 1, "[1]"}, {"anthropic", true, -1, "[0 1]"}, {"claudecode", false, -1, "[0 1]"},
+	} {
+		said := []transcript.Part{transcript.Thinking{Text: "abc"}, transcript.Text("x")}
+		w := transcript.Whole(&transcript.Session{Format: "anthropic", Model: "claude-opus-6", Messages: []transcript.Message{{Role: transcript.RoleAssistant, Parts: said}, {Role: transcript.RoleAssistant, Parts: said}}})
+		if tt.changed >= 0 {
+			w.Entries[tt.changed].Source = nil
+		}
+		at := []int{}
+		for _, l := range DropBoundThinking(w, tt.format, tt.prefixed) {
+			if at = append(at, l.Message); l.Count != 1 || l.Bytes != 3 {
+				t.Errorf("%+v: lost %+v", tt, l)
+			}
+		}
+		if got := fmt.Sprint(at); got != tt.want {
+			t.Errorf("%+v: thinking left entries %s, want %s", tt, got, tt.want)
+		}
+	}
+}
