@@ -41,6 +41,9 @@ func TestWhatLinesSay(t *testing.T) {
 	if r := Format.(transcript.Metered).Receipts(s); s.ID != "talk" || len(s.Warnings) != 1 || s.Warnings[0].Line != 2 || s.Sent != 0 || len(r) != 1 || r[0].Read != 11 || r[0].Uncached != 0 || r[0].Output != 0 {
 		t.Errorf("id %q, sent %d, warnings %v, receipts %+v", s.ID, s.Sent, s.Warnings, r)
 	}
+	if s := formattest.Decode(t, format{}, going+reply(`"model":"m","tokens":{"input":10}`)+strings.Replace(reply(`"model":"n"`), `"g"`, `"h"`, 1)); s.Model != "m" || s.Sent != 10 {
+		t.Errorf("behind a reply without counts the model is %q, with %d tokens sent", s.Model, s.Sent)
+	}
 	for raw, want := range map[string]int64{"0": 0, "9": 9, "107": 107, "1.5": 0, "-1": 0, `"7"`: 0, "1e3": 0, "10995116277769": 10995116277769, "10995116277770": 0} {
 		if got := count([]byte(raw)); got != want {
 			t.Errorf("%s counts as %d, want %d", raw, got, want)
