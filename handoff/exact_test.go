@@ -178,9 +178,9 @@ func TestContractOfAHistory(t *testing.T) {
 // An error of a packet in Markdown names the section and what is wrong.
 func TestPacketsThatAreBroken(t *testing.T) {
 	text := Build(&Input{Intent: Aim{Slots: []string{"lamp"}}}).Markdown()
-	notes := strings.Index(text, "\n## 14. ")
+	before, _, _ := strings.Cut(text, "\n## 14. ")
 	for broken, want := range map[string]string{
-		text[:notes]: "14. Handoff Notes for the Receiving Agent: the section is missing",
+		before: "14. Handoff Notes for the Receiving Agent: the section is missing",
 		strings.Replace(text, "- **Created for:**", " x\n- **Created for:**", 1):       "Header: \" x\" is no entry of a list",
 		strings.Replace(text, "- **Primary intent:**", " x\n- **Primary intent:**", 1): "3. Active Intent: \" x\" is no entry of a list",
 		strings.Replace(text, "  - lamp\n", "  -\n", 1):                                "3. Active Intent: Unresolved slots: says nothing",

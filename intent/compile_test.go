@@ -282,7 +282,9 @@ func TestConfidence(t *testing.T) {
 		{"Fix it", confidenceMedium},                          // a gap
 		{"Explain DNS briefly, thoroughly", confidenceMedium}, // words that clash
 		{"The build crashes", confidenceMedium},               // no verb
-		{"Please frobnicate the widget", confidenceMedium}, {"wrte a poem", confidenceMedium}, {"It crashes", confidenceLow},
+		{"Please frobnicate the widget", confidenceMedium},
+		{"wrte a poem", confidenceMedium},
+		{"It crashes", confidenceLow},
 		{"Purple elephants", confidenceLow}, // nothing at all
 	} {
 		if got := Compile(tt.prompt, nil).Confidence; got != tt.want {

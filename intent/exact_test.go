@@ -136,7 +136,10 @@ func TestTypingErrors(t *testing.T) {
 		{"plann", "plan", true},
 		{"summaxyze", "summarize", true},
 		{"drfat", "draft", true},
-		{"foxx", "fix", false}, {"plxnn", "plan", false}, {"wrixt", "write", false}, {"rwite", "write", true},
+		{"foxx", "fix", false},
+		{"plxnn", "plan", false},
+		{"wrixt", "write", false},
+		{"rdaft", "draft", true},
 	} {
 		if got := oneTypoApart(tt.a, tt.b); got != tt.want {
 			t.Errorf("%s is one typing error away from %s: %v, want %v", tt.a, tt.b, got, tt.want)

@@ -214,8 +214,20 @@ func TestWhereRowsMeet(t *testing.T) {
 		bits bool
 		want int64 // 0 if there is none
 	}{
-		{every(1002, 1202, 2), true, 0}, {every(1001, 1201, 3), true, 1001}, {every(1100, 1300, 3), true, 1103}, {every(1202, 1400, 2), true, 0}, {every(1201, 1401, 3), true, 1201}, {every(902, 1066, 2), true, 0}, {every(1000, 1030, 3), true, 1003},
-		{every(1064, 1198, 2), true, 0}, {every(1000, 1002, 1), false, 1001}, {every(1, 1000, 1), false, 0}, {every(1201, 1300, 1), false, 1201}, {every(1202, 1300, 1), false, 0}, {rowsOf(1000, 1100, 1177), false, 1177}, {rowsOf(7, 1100), false, 0},
+		{every(1002, 1202, 2), true, 0},
+		{every(1001, 1201, 3), true, 1001},
+		{every(1100, 1300, 3), true, 1103},
+		{every(1202, 1400, 2), true, 0},
+		{every(1201, 1401, 3), true, 1201},
+		{every(902, 1066, 2), true, 0},
+		{every(1000, 1030, 3), true, 1003},
+		{every(1064, 1198, 2), true, 0},
+		{every(1000, 1002, 1), false, 1001},
+		{every(1, 1000, 1), false, 0},
+		{every(1201, 1300, 1), false, 1201},
+		{every(1202, 1300, 1), false, 0},
+		{rowsOf(1000, 1100, 1177), false, 1177},
+		{rowsOf(7, 1100), false, 0},
 	} {
 		for _, pair := range [][2]Rows{{odd, tt.rows}, {tt.rows, odd}} {
 			if got, ok := pair[0].meets(pair[1]); odd.bits == nil || (tt.rows.bits != nil) != tt.bits || ok != (tt.want > 0) || got != tt.want {

@@ -154,8 +154,12 @@ func TestLosses(t *testing.T) {
 	var l Losses
 	l.Account(w, func(role string, _ transcript.Media) bool { return role == "user" })
 	want := []transcript.Loss{
-		{Message: -1, What: "tools", Count: 1, Bytes: 9}, {Message: 0, What: "thinking", Count: 2, Bytes: 4}, {Message: 0, What: `"o"`, Count: 1, Bytes: 5},
-		{Message: 1, What: "image", Count: 1, Bytes: 2}, {Message: 1, What: "thinking", Count: 1, Bytes: 1}, {Message: 2, What: "audio", Count: 1, Bytes: 4},
+		{Message: -1, What: "tools", Count: 1, Bytes: 9},
+		{Message: 0, What: "thinking", Count: 2, Bytes: 4},
+		{Message: 0, What: `"o"`, Count: 1, Bytes: 5},
+		{Message: 1, What: "image", Count: 1, Bytes: 2},
+		{Message: 1, What: "thinking", Count: 1, Bytes: 1},
+		{Message: 2, What: "audio", Count: 1, Bytes: 4},
 	}
 	if diff := cmp.Diff(want, l.List); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)

@@ -24,10 +24,25 @@ func TestDue(t *testing.T) {
 		sizes []int64
 		from  int
 	}{
-		{nil, 0}, {of(7, tiny), 7}, {of(8, tiny), 0}, {of(9, 0), 0}, {slices.Concat(of(2, huge), of(8, tiny)), 2}, {slices.Concat(of(7, small), of(8, tiny)), 0}, {slices.Concat(of(6, small), of(8, tiny)), 6},
-		{slices.Concat(of(7, big), of(7, mid), of(7, small), of(8, tiny)), 0}, {slices.Concat(of(6, big), of(6, mid), of(7, small), of(8, tiny)), 12},
-		{of(8, mid-1), 0}, {slices.Concat(of(1, mid), of(7, mid-1)), 8}, {slices.Concat(of(1, big), of(7, big-1)), 8}, {of(8, huge-1), 0}, {of(8, huge), 8}, {slices.Concat(of(8, small), of(3, mid)), 11},
-		{slices.Repeat(mixed, 4), 0}, {slices.Repeat(mixed, 4)[1:], 31}, {slices.Concat(of(3, small), slices.Repeat(larger, 4), of(8, tiny)), 0}, {slices.Concat(of(2, small), slices.Repeat(larger, 4), of(8, tiny)), 30},
+		{nil, 0},
+		{of(7, tiny), 7},
+		{of(8, tiny), 0},
+		{of(9, 0), 0},
+		{slices.Concat(of(2, huge), of(8, tiny)), 2},
+		{slices.Concat(of(7, small), of(8, tiny)), 0},
+		{slices.Concat(of(6, small), of(8, tiny)), 6},
+		{slices.Concat(of(7, big), of(7, mid), of(7, small), of(8, tiny)), 0},
+		{slices.Concat(of(6, big), of(6, mid), of(7, small), of(8, tiny)), 12},
+		{of(8, mid-1), 0},
+		{slices.Concat(of(1, mid), of(7, mid-1)), 8},
+		{slices.Concat(of(1, big), of(7, big-1)), 8},
+		{of(8, huge-1), 0},
+		{of(8, huge), 8},
+		{slices.Concat(of(8, small), of(3, mid)), 11},
+		{slices.Repeat(mixed, 4), 0},
+		{slices.Repeat(mixed, 4)[1:], 31},
+		{slices.Concat(of(3, small), slices.Repeat(larger, 4), of(8, tiny)), 0},
+		{slices.Concat(of(2, small), slices.Repeat(larger, 4), of(8, tiny)), 30},
 	} {
 		if got := Due(tt.sizes); got != tt.from {
 			t.Errorf("case %d: of %v those from %d on are merged, want %d", i, tt.sizes, got, tt.from)

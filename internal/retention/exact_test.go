@@ -37,7 +37,8 @@ func TestMethodsAtTheirBudgets(t *testing.T) {
 		{firstLast, prefix, map[int]string{18: "aaaaaaaa|bbbbbbbb|cccccccc", 12: "aaaaaaaa|cccccccc", 11: "aaaa|cccccccc", 10: "aaaa|cccc", 9: "cccccccc"}},
 		{firstLast, nil, map[int]string{9: ""}},
 		{Masked, tools, map[int]string{3: spoken(tools), 1: "aaaaaaaa|" + cleared + "|" + cleared + "|" + long, 0: "aaaaaaaa" + three}},
-		{Masked, tools[1:], map[int]string{0: three[1:]}}, {maskFit, tools[1:], map[int]string{57: spoken(tools[1:]), 39: three[1:]}},
+		{Masked, tools[1:], map[int]string{0: three[1:]}},
+		{maskFit, tools[1:], map[int]string{57: spoken(tools[1:]), 39: three[1:]}},
 		{maskFit, tools, map[int]string{63: spoken(tools), 62: "aaaaaaaa|" + cleared + "|" + cleared + "|" + long, 54: "aaaaaaaa|" + cleared + "|" + cleared + "|" + long, 53: "aaaaaaaa" + three, 45: "aaaaaaaa" + three, 44: "aaaa" + three, 43: three[1:]}},
 		{func(p []Message, b int) []Message { return dropLargest(p, singles(p), b) }, largest, map[int]string{27: spoken(largest), 26: spoken([]Message{largest[0], largest[2], largest[3]}), 19: spoken([]Message{largest[0], largest[2], largest[3]}), 18: "aaaaaaaa|d"}},
 		{clip, prefix, map[int]string{18: spoken(prefix), 17: "aaaa|bbbb|cccc", 15: "aaaa|bbbb|cccc", 14: "||", 12: "||", 11: "|"}},
@@ -112,8 +113,13 @@ func TestMethodsOfCases(t *testing.T) {
 		budget int
 		want   int
 	}{
-		{[]Message{five, five, five, five}, 9, 4}, {[]Message{five, five, five}, 9, 2}, {[]Message{five, five}, 10, 0}, {[]Message{five, five, five}, 10, 3},
-		{[]Message{five, five, five, five}, 11, 3}, {[]Message{result("1", "aaaa")}, 4, 1}, {[]Message{five, five, result("1", "aaaa"), five}, 9, 3},
+		{[]Message{five, five, five, five}, 9, 4},
+		{[]Message{five, five, five}, 9, 2},
+		{[]Message{five, five}, 10, 0},
+		{[]Message{five, five, five}, 10, 3},
+		{[]Message{five, five, five, five}, 11, 3},
+		{[]Message{result("1", "aaaa")}, 4, 1},
+		{[]Message{five, five, result("1", "aaaa"), five}, 9, 3},
 	} {
 		if got := epoch(tt.prefix, tt.budget); got != tt.want {
 			t.Errorf("in %d, %d messages of 5 tokens are compressed up to %d, want %d", tt.budget, len(tt.prefix), got, tt.want)
@@ -226,8 +232,10 @@ func TestOptionsOfAMeasurement(t *testing.T) {
 	red, blue := NewTrajectory("a", "g", "red", slices.Repeat([]Message{user("aaaa")}, 3)), NewTrajectory("b", "g", "red", slices.Repeat([]Message{user("aaaa")}, 3))
 	other := NewTrajectory("c", "h", "blue", slices.Repeat([]Message{user("aaaa")}, 5))
 	got := families([]*Case{
-		{Trajectory: red, At: 1, Needs: make([]Need, 3), Lines: make([]Need, 3)}, {Trajectory: red, At: 2, Needs: make([]Need, 6), Lines: make([]Need, 2)},
-		{Trajectory: blue, At: 3, Needs: make([]Need, 3)}, {Trajectory: other, At: 5, Needs: make([]Need, 5)},
+		{Trajectory: red, At: 1, Needs: make([]Need, 3), Lines: make([]Need, 3)},
+		{Trajectory: red, At: 2, Needs: make([]Need, 6), Lines: make([]Need, 2)},
+		{Trajectory: blue, At: 3, Needs: make([]Need, 3)},
+		{Trajectory: other, At: 5, Needs: make([]Need, 5)},
 	})
 	if diff := cmp.Diff([]Family{{"red", 2, 1, 3, 1, 4, 10}, {"blue", 1, 1, 1, 0, 5, 25}}, got); diff != "" {
 		t.Errorf("families (-want +got):\n%s", diff)
@@ -240,8 +248,12 @@ func TestReportIsWritten(t *testing.T) {
 		return map[Score]Estimate{ScoreGround: {mean, mean / 2, 1}, ScoreLine: {mean / 2, 0, mean}, ScoreValid: {Mean: 1}, ScoreOver: {Mean: mean / 4}}
 	}
 	r := &Report{Common: 3, Families: []Family{{"red", 2, 1, 3, 1, 4.25, 1000.5}}, Rows: []Row{
-		{Budget: "5%", Method: "a", Scores: all(.5), Speed: &Speed{1234.5, .25}}, {Budget: "5%", Method: "oracle", Oracle: true, Scores: all(.8)}, {Family: "red", Budget: "5%", Method: "a", Scores: all(.4)},
-		{Budget: "4k", Method: "a", Scores: all(0)}, {Budget: "4k", Method: "oracle", Oracle: true, Scores: all(1)}, {Family: "red", Budget: "4k", Method: "b", Scores: all(.2)},
+		{Budget: "5%", Method: "a", Scores: all(.5), Speed: &Speed{1234.5, .25}},
+		{Budget: "5%", Method: "oracle", Oracle: true, Scores: all(.8)},
+		{Family: "red", Budget: "5%", Method: "a", Scores: all(.4)},
+		{Budget: "4k", Method: "a", Scores: all(0)},
+		{Budget: "4k", Method: "oracle", Oracle: true, Scores: all(1)},
+		{Family: "red", Budget: "4k", Method: "b", Scores: all(.2)},
 	}}
 	want, err := os.ReadFile("testdata/report.golden")
 	if diff := cmp.Diff(string(want), written(t, r)); diff != "" || err != nil {

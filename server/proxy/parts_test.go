@@ -354,10 +354,19 @@ func TestDecisions(t *testing.T) {
 		fields                string
 		forced, resends, long bool
 	}{
-		{wire.Anthropic, `"x":1`, false, true, false}, {wire.Anthropic, `"tool_choice":{ "type": "tool"}`, true, true, false}, {wire.Anthropic, `"tool_choice":{"type":"auto"}`, false, true, false},
-		{wire.Anthropic, `"a":{"ttl":"1h"}`, false, true, true}, {wire.Anthropic, `"a":{"ttl": "1h"}`, false, true, true}, {wire.Anthropic, `"a":{"ttl":"5m"}`, false, true, false},
-		{wire.Chat, `"tool_choice":{"x":1}`, true, true, false}, {wire.Chat, `"tool_choice":"auto","n":1`, false, true, false}, {wire.Chat, `"n":null`, false, true, false}, {wire.Chat, `"n":2`, false, false, false},
-		{wire.Responses, `"store":false`, false, true, false}, {wire.Responses, `"store":true`, false, false, false}, {wire.Responses, `"x":1`, false, false, false},
+		{wire.Anthropic, `"x":1`, false, true, false},
+		{wire.Anthropic, `"tool_choice":{ "type": "tool"}`, true, true, false},
+		{wire.Anthropic, `"tool_choice":{"type":"auto"}`, false, true, false},
+		{wire.Anthropic, `"a":{"ttl":"1h"}`, false, true, true},
+		{wire.Anthropic, `"a":{"ttl": "1h"}`, false, true, true},
+		{wire.Anthropic, `"a":{"ttl":"5m"}`, false, true, false},
+		{wire.Chat, `"tool_choice":{"x":1}`, true, true, false},
+		{wire.Chat, `"tool_choice":"auto","n":1`, false, true, false},
+		{wire.Chat, `"n":null`, false, true, false},
+		{wire.Chat, `"n":2`, false, false, false},
+		{wire.Responses, `"store":false`, false, true, false},
+		{wire.Responses, `"store":true`, false, false, false},
+		{wire.Responses, `"x":1`, false, false, false},
 	} {
 		q := read(tt.dialect, `{"messages":[],"input":[],`+tt.fields+`}`)
 		if f, r, l := forced(q), resends(q), isLong(q); f != tt.forced || r != tt.resends || l != tt.long {

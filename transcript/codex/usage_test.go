@@ -77,11 +77,13 @@ func TestReceipts(t *testing.T) {
 		{"more read than sent", meta + turn + rowAt(4, "token_usage_record", record("s", "r1", 10, 70, 20, -5)), []transcript.Receipt{{ID: "r1", Begun: when(1), Ended: when(4), Model: "m", Read: 10, After: -1}}, 10},
 		{
 			"what is no part of a prompt, and a row without a thread", meta + turn + rowAt(3, "response_item", `{"type":"reasoning","summary":[]}`) + rowAt(2, "compacted", `{}`) + rowAt(2, "response_item", asks) + rowAt(3, "response_item", `{"role":"assistant","content":"x"}`) + rowAt(3, "turn_context", `{"model":""}`) + rowAt(4, "token_usage_record", record("", "r1", 100, 70, 20, 5)),
-			[]transcript.Receipt{{ID: "r1", Begun: when(2), Ended: when(4), Model: "m", Uncached: 10, Read: 70, Write5m: 20, Output: 5, After: -1}}, 100,
+			[]transcript.Receipt{{ID: "r1", Begun: when(2), Ended: when(4), Model: "m", Uncached: 10, Read: 70, Write5m: 20, Output: 5, After: -1}},
+			100,
 		},
 		{
 			"the output of a call", meta + turn + rowAt(2, "response_item", `{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`) + rowAt(3, "response_item", `{"type":"function_call_output","call_id":"c","output":"x"}`) + rowAt(4, "token_usage_record", record("s", "r1", 9, 0, 0, 1)),
-			[]transcript.Receipt{{ID: "r1", Begun: when(3), Ended: when(4), Model: "m", Uncached: 9, Output: 1, After: -1}}, 9,
+			[]transcript.Receipt{{ID: "r1", Begun: when(3), Ended: when(4), Model: "m", Uncached: 9, Output: 1, After: -1}},
+			9,
 		},
 		{"nothing", meta + turn + rowAt(4, "event_msg", `{"type":"token_count","info":null}`), nil, 0},
 	} {

@@ -173,11 +173,23 @@ func TestWrapped(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
-		{Percent(1, 3), "33%"}, {Percent(2, 3), "67%"}, {Percent(1, 200), "1%"}, {Percent(99, 20_000), "0%"}, {Percent(0, 0), "0%"}, {Percent(7, 7), "100%"},
-		{Count(0, "call"), "0 calls"}, {Count(1, "call"), "1 call"}, {Count(1200, "call"), "1,200 calls"},
-		{Milli(123_456), "0.123"}, {MessageWords(-1), "the request"}, {MessageWords(0), "message 0"},
-		{ShortRef("0123456789abcdef"), "01234567"}, {ShortRef("m_0123456789abcdef"), "m_01234567"}, {ShortRef("0123456789abcde"), "0123456789abcde"},
-		{ShortRef("0123456789abcdeg"), "0123456789abcdeg"}, {ShortRef("m_note"), "m_note"},
+		{Percent(1, 3), "33%"},
+		{Percent(2, 3), "67%"},
+		{Percent(1, 200), "1%"},
+		{Percent(99, 20_000), "0%"},
+		{Percent(0, 0), "0%"},
+		{Percent(7, 7), "100%"},
+		{Count(0, "call"), "0 calls"},
+		{Count(1, "call"), "1 call"},
+		{Count(1200, "call"), "1,200 calls"},
+		{Milli(123_456), "0.123"},
+		{MessageWords(-1), "the request"},
+		{MessageWords(0), "message 0"},
+		{ShortRef("0123456789abcdef"), "01234567"},
+		{ShortRef("m_0123456789abcdef"), "m_01234567"},
+		{ShortRef("0123456789abcde"), "0123456789abcde"},
+		{ShortRef("0123456789abcdeg"), "0123456789abcdeg"},
+		{ShortRef("m_note"), "m_note"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("got %q, want %q", tt.got, tt.want)

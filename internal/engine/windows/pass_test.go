@@ -51,8 +51,16 @@ func TestWhatABriefQuotes(t *testing.T) {
 		everything bool
 		want       string
 	}{
-		{"a b c", false, ""}, {"a b c", true, "a b c"}, {"a B c", false, "a … B"}, {"A b C", false, "A … C"}, {"A B", false, "A B"}, {"A", false, "A"}, {"a", false, ""},
-		{"~ B", true, long + " B"}, {"~ b C", true, long + " … C"}, {"", true, ""},
+		{"a b c", false, ""},
+		{"a b c", true, "a b c"},
+		{"a B c", false, "a … B"},
+		{"A b C", false, "A … C"},
+		{"A B", false, "A B"},
+		{"A", false, "A"},
+		{"a", false, ""},
+		{"~ B", true, long + " B"},
+		{"~ b C", true, long + " … C"},
+		{"", true, ""},
 	} {
 		r := &briefAccount{of: [][2]int{{0, 0}, {1, 1}}, units: []account.Unit{{Kind: account.Words}}, plan: &account.Plan{Kept: []bool{true}}}
 		r.blocks = make([]transcript.Block, 2)

@@ -407,9 +407,25 @@ func TestMomentsAreNamed(t *testing.T) {
 		word string
 		want int // number of operations that were done by then, or -1
 	}{
-		{d, "now", 4}, {d, "start", 1}, {d, "pass", 2}, {d, "1", 1}, {d, "3", 3}, {d, "5", 3}, {d, "6", 4}, {d, "9", 4},
-		{d, "10", -1}, {d, "0", -1}, {d, "-1", -1}, {d, "op_3", 3}, {d, "op_6", 4}, {d, "op_5", -1}, {d, "op", -1},
-		{fresh, "pass", 0}, {&delta{h: d.h, ops: d.ops, data: d.data[:1]}, "pass", 1}, {&delta{h: d.h}, "start", 0}, {&delta{h: d.h}, "pass", 0},
+		{d, "now", 4},
+		{d, "start", 1},
+		{d, "pass", 2},
+		{d, "1", 1},
+		{d, "3", 3},
+		{d, "5", 3},
+		{d, "6", 4},
+		{d, "9", 4},
+		{d, "10", -1},
+		{d, "0", -1},
+		{d, "-1", -1},
+		{d, "op_3", 3},
+		{d, "op_6", 4},
+		{d, "op_5", -1},
+		{d, "op", -1},
+		{fresh, "pass", 0},
+		{&delta{h: d.h, ops: d.ops, data: d.data[:1]}, "pass", 1},
+		{&delta{h: d.h}, "start", 0},
+		{&delta{h: d.h}, "pass", 0},
 	} {
 		if got, err := tt.d.moment(tt.word); (err == nil) != (tt.want >= 0) || err == nil && got != tt.want {
 			t.Errorf("moment(%q) = %d, %v, want %d", tt.word, got, err, tt.want)
