@@ -246,9 +246,9 @@ func (s *finder) compound(from, to, root int, seen class, f finding) {
 	switch {
 	case slashes < 2 && s.isFileHere(root, from, to):
 		s.emit(KindFile, s.fileStart(root, from), to, f)
-	case isVersion3(w):
+	case seen&dot != 0 && isVersion3(w):
 		s.emit(KindVersion, from, to, f)
-	case isUUID(w), isOpaque(w, '-'):
+	case seen&dash != 0 && isUUID(w), seen&dash != 0 && isOpaque(w, '-'):
 		s.emit(KindID, from, to, f)
 	case seen&dash != 0 && (isKebab(w) || s.isQuoted(from) && isBranch(w)):
 		s.emit(KindKebab, from, to, f)
@@ -269,15 +269,15 @@ func (s *finder) compound(from, to, root int, seen class, f finding) {
 func (s *finder) joined(from, to, root, slashes int, seen class, f finding) bool {
 	w := s.text[from:to]
 	switch {
-	case isPackageVersion(w):
+	case seen&at != 0 && isPackageVersion(w):
 		sign := from + strings.LastIndexByte(w, '@')
 		s.name(root, sign, seen, f)
 		s.name(sign+1, to, seen, f)
 	case slashes > 0 && isPath(s.text[root:to], slashes):
 		s.emit(KindPath, root, to, f)
-	case slashes == 0 && isEmail(w):
+	case slashes == 0 && seen&at != 0 && isEmail(w):
 		s.emit(KindEmail, from, to, f)
-	case slashes == 1 && isBranch(w):
+	case slashes == 1 && seen&dash != 0 && isBranch(w):
 		s.emit(KindPath, from, to, f)
 	case strings.ContainsAny(w, "/@"):
 		if s.words && slashes > 0 && isJoined(w, '/') {
@@ -367,9 +367,9 @@ func (s *finder) word(from, to int, seen class, f finding) {
 		if len(w) <= 18 && !dotted && !s.isLineNumber(from, to) {
 			s.emit(KindNumber, from, to, f)
 		}
-	case isHex(w):
+	case seen&decimal != 0 && isHex(w):
 		s.emit(KindHash, from, to, f)
-	case isULID(w), isOpaque(w, '_'):
+	case isULID(w), seen&underscore != 0 && isOpaque(w, '_'):
 		s.emit(KindID, from, to, f)
 	case isSymbol(w):
 		s.emit(KindSymbol, from, to, f)
