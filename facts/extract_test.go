@@ -486,7 +486,7 @@ func TestExtract(t *testing.T) {
 			},
 		},
 		{
-			"a heading of what is done counts in the last reply",
+			"a heading that reports progress counts in the last reply",
 			new(talk).user("Go.").call("# Fixed the lamp", "Bash", map[string]string{"command": "make"}, "ok").reply("# Added a lens\n\n# The lens beside it\n\nAll lamps pass.").user("Go on."),
 			[]FactKind{FactProgress},
 			[]string{"progress | Added a lens", "progress | All lamps pass."},

@@ -141,7 +141,7 @@ func TestDiff(t *testing.T) {
 		{"from nothing", "hi", "Fix the parser", []string{`verb: now "fix"`, `target: now "the parser"`}},
 		{"a new flag", "Fix the parser", "Maybe fix the parser", []string{`posture: now "UNCERTAIN_USER"`}},
 		{"words that no longer clash", "Explain DNS briefly and thoroughly", "Explain DNS", []string{`posture: no longer "BREVITY_DEPTH_TENSION"`}},
-		{"two gaps, of which one stays", "Make it better.", "Shorten it", []string{`gap resolved: target-form is "Shorten"`}},
+		{"two gaps, and one of them stays", "Make it better.", "Shorten it", []string{`gap resolved: target-form is "Shorten"`}},
 		{"to nothing", "Fix the parser", "thanks", []string{`verb: no longer "fix"`, `target: no longer "the parser"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -188,7 +188,7 @@ func TestRequests(t *testing.T) {
 		"The form should also accept phone numbers":  `create artifact="The form should also accept phone numbers"`,
 		"tea vs coffee":                              `decide options="tea vs coffee"`,
 
-		// More of each kind, in the order of what they say.
+		// Further requests, in the order of the rules that they test.
 		"Explain it. The lamp glows red.": `explain target="The lamp glows red"`, "Explain it. The lamp glows.": `explain gap=target`, "Rewrite it. Owls eat red mice.": `transform source="Owls eat red mice" target-form="Rewrite"`, "Plan it. If owls eat mice.": `plan gap=goal`,
 		"Translate from French into German": `transform source="French" target-form="German"`, "Convert from CSV to JSON": `transform source="CSV" target-form="JSON"`,
 		"Is there a big leak?": `analyze target="a big leak"`, "The tap drips. How do I clean a lamp now?": `plan goal="clean a lamp now"`, "Extract the names from the letter across the app": `transform source="the letter" target-form="the names"`, "The tap drips. Make it right.": `fix target="The tap drips"`,

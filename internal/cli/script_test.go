@@ -50,10 +50,10 @@ func TestMain(m *testing.M) {
 }
 
 // Each script has a folder and a store of its own. "carrel ARGS" runs a command in the process of
-// the test, and "exec carrel ARGS" in its own, which takes ten times as long and which servers and
-// commands that read standard input need. The folder "in" has the files of
-// testdata/conversations, "exam" has an exam, and grown.jsonl is the complete version of
-// torn.jsonl.
+// the test. "exec carrel ARGS" runs it in its own process, which takes ten times as long. Servers
+// need that, and commands that read standard input or look at the environment of the process.
+// The folder "in" has the files of testdata/conversations, "exam" has an exam, and grown.jsonl is
+// the complete version of torn.jsonl.
 func TestScripts(t *testing.T) {
 	if raced() {
 		t.Skip("hundreds of commands with the race detector take long, and the other tests run each of them, too")

@@ -257,7 +257,7 @@ func TestThereAndBack(t *testing.T) {
 				digests = append(digests, res.Digest)
 				same(t, leg.what, first, leg.to)
 			}
-			const want = "5a597144fa430b72562721fe006a21b873a19dba90a6ec2205046852179f65ca" // whoever moves a store may compare it with that of an earlier version
+			const want = "5a597144fa430b72562721fe006a21b873a19dba90a6ec2205046852179f65ca" // stays: users compare it with the digest that an earlier version printed
 			if digests[0].String() != want || !digests[0].Equal(digests[1]) {
 				t.Errorf("the digests are %v, want %s", digests, want)
 			}

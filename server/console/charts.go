@@ -46,8 +46,8 @@ type chartLine struct {
 	Y           int
 }
 
-// chartOf returns the drawing of calls, at most chartCalls, the newest of which is first, or nil if no provider
-// counted a prompt. Without a context, which may be nil, it has no thresholds.
+// chartOf returns the drawing of calls, or nil if no provider counted a prompt. The calls are at
+// most chartCalls, the newest first. If r is nil, the drawing has no thresholds.
 func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
 	var drawn []*carrel.Call
 	begins := make(map[*carrel.Call]bool) // the calls with which an epoch begins

@@ -281,7 +281,7 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// What the pages say of changes, calls and texts, as it is and as it should be.
+// The pages name changes, calls and texts in these words. Each row has the words and those wanted.
 func TestWordsOfPages(t *testing.T) {
 	seg := func(form manifest.Form, bytes int) *manifest.Segment {
 		return &manifest.Segment{Form: form, Bytes: bytes}
