@@ -16,8 +16,8 @@
 // test, first runs alone without a mutant, to measure its duration and the mutants that it
 // reaches. A mutant is tested by the tests that reach it, until one fails or takes much longer
 // than before: those of its own package first, then those of packages above it in the tree,
-// such as the engine, then those of packages that import it, except for benchmarks, and finally
-// those of the command line. Within a package fast tests come first, and slow tests come after
+// such as the engine, then those of packages that import it, and finally those of the command
+// line. Within a package fast tests come first, and slow tests come after
 // the fast tests of all packages. The tests of one mutant stop after the processor time of
 // -most; the line of a surviving mutant shows how many tests were left. For a package without
 // tests, those of the nearest package above it count as its own.

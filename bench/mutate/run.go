@@ -81,9 +81,14 @@ func (o *options) run(ctx context.Context) (bool, error) {
 	return 100*t.count[noticed] >= least*tested, nil
 }
 
-// temporary makes a folder that other users can use, because some tests run as another user.
+// temporary makes a folder that other users can use, because some tests run as another user. Its
+// path is short, because some tests print it in a line of 80 columns.
 func temporary(in string) (string, error) {
-	dir, err := os.MkdirTemp(in, "carrel-mutate-")
+	name := ""
+	if in == "" {
+		name = "carrel-mutate-"
+	}
+	dir, err := os.MkdirTemp(in, name)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -94,7 +95,7 @@ func (t *trial) suites(m *mutant) []*pkg {
 			return 2
 		case strings.HasSuffix(p.ImportPath, "/internal/cli"):
 			return 1 << 20
-		case slices.Contains(slices.Concat(p.Imports, p.TestImports, p.XTestImports), own) && mutable(p.ImportPath):
+		case slices.Contains(slices.Concat(p.Imports, p.TestImports, p.XTestImports), own):
 			return 3 + len(p.Deps)
 		}
 		return 0
@@ -121,7 +122,11 @@ func (t *trial) home(own *pkg) *pkg {
 // compile builds the tests of a package and runs each alone without a mutant, to measure its
 // duration and the mutants that it reaches. It prints those that fail and does not use them.
 func (t *trial) compile(ctx context.Context, p *pkg) error {
-	p.binary = filepath.Join(t.dir, strings.ReplaceAll(p.ImportPath, "/", "-")+".test")
+	folder, err := temporary(t.dir)
+	if err != nil {
+		return err
+	}
+	p.binary = filepath.Join(folder, path.Base(p.ImportPath)+".test") // as go test names it
 	if _, err := golang(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", t.overlaid, "-o", p.binary, p.ImportPath); err != nil {
 		return err
 	}

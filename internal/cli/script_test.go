@@ -98,7 +98,10 @@ func installed(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for name := range programs {
-		to := filepath.Join(folder, name+filepath.Ext(strings.TrimSuffix(self, ".test")))
+		to := filepath.Join(folder, name)
+		if strings.HasSuffix(self, ".exe") {
+			to += ".exe"
+		}
 		if os.Link(self, to) == nil {
 			continue
 		}
