@@ -129,6 +129,7 @@ func (r *reader) block(i int32, b *transcript.Block) {
 	r.at = i
 	for _, k := range b.Messages {
 		m := &r.msgs[k]
+		selected := int32(-1) // unit of what the user had selected in an editor
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case transcript.Text:
@@ -139,9 +140,13 @@ func (r *reader) block(i int32, b *transcript.Block) {
 				case b.Kind == transcript.KindSummary:
 					r.prose(Sentence, transcript.SummaryWords(string(p)), -1)
 				default:
+					if lines := transcript.Selection(string(p)); lines != "" {
+						lines = text.Clip(text.Fold(r.short(lines)), mostSelection)
+						selected = r.add(Unit{Kind: Words, Text: "[selected lines " + lines + "]", Head: -1})
+					}
 					words := transcript.Words(string(p))
 					r.words = append(r.words, words)
-					r.prose(Words, words, -1)
+					r.prose(Words, words, selected)
 				}
 			case transcript.ToolCall:
 				r.call(p)
@@ -158,6 +163,9 @@ func (r *reader) block(i int32, b *transcript.Block) {
 		}
 	}
 }
+
+// mostSelection bounds what is told of lines that a user had selected, in bytes.
+const mostSelection = 240
 
 // noReply is the reply that Claude Code writes where it called no model.
 const noReply = "No response requested."

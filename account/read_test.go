@@ -36,6 +36,10 @@ func TestUnits(t *testing.T) {
 		talk *talk
 		want string
 	}{
+		{
+			"words about a selection", new(talk).call("Read", `{"file_path":"/srv/lamp/go/a.go"}`, "package lamp").user("<ide_selection>The user selected the lines 7 to 8 from /srv/lamp/go/b.go:\nlight()\nwait()\n\nThis may or may not be related to the current task.</ide_selection>Do it there, too.").user("And test it."),
+			"look • Read a.go\n>span package lamp\nwords [selected lines 7 to 8 from b.go: light() wait()]\n>words Do it there, too.\nwords And test it.",
+		},
 		{"headings", new(talk).agent("Before.\n# Lamp\nIt is dark.\n\n## Bulb\nIt is gone."), "sentence Before.\nsentence # Lamp\n>sentence It is dark.\nsentence ## Bulb\n>sentence It is gone."},
 		{"code between sentences", new(talk).agent("Do this:\n```go\nfirst()\nsecond()\n\nthird()\n```\nThen stop."), "sentence Do this:\n>sentence first() / second()\n>sentence third()\nsentence Then stop."},
 		{"lists in a list", new(talk).agent("Look:\n- one:\n- two:\n- three"), "sentence Look:\n>sentence - one:\n>sentence - two:\n>sentence - three"},

@@ -26,24 +26,28 @@ const (
 	leastArgument = 20  // bytes that an argument of a call may have, or is left out
 	leastRecords  = 400 // bytes of all, in a short conversation;
 	recordShare   = 64  // in a long one, the part of its bytes that they may have
-	mostIDs       = 160 // bytes of the ids of older records
+	mostOlder     = 320 // bytes of the ids of older records with the beginnings of their calls,
+	mostSubject   = 48  // and of one such beginning
 )
 
 // changing reports whether a word is one with which names of tools begin that
 // change something, such as create.
 func changing(word string) bool {
 	switch word {
-	case "accept", "add", "apply", "approve", "assign", "book", "cancel", "change", "charge", "close", "confirm", "create", "delete", "exchange",
-		"extend", "file", "grant", "hold", "issue", "make", "merge", "modify", "move", "open", "order", "pay", "place", "post", "publish", "put", "redeem",
-		"refund", "register", "reject", "release", "remove", "rename", "renew", "replace", "reply", "reserve", "reset", "reschedule", "resolve", "revoke",
-		"save", "schedule", "send", "set", "start", "stop", "submit", "swap", "transfer", "update", "upgrade", "void", "withdraw":
+	case "accept", "activate", "add", "apply", "approve", "assign", "block", "book", "buy", "cancel", "change", "charge", "close", "collect",
+		"confirm", "create", "credit", "deactivate", "debit", "deduct", "delete", "disable", "enable", "escalate", "exchange", "extend", "file", "grant",
+		"hold", "insert", "invite", "issue", "lock", "make", "merge", "modify", "move", "notify", "open", "order", "pay", "place", "post", "publish",
+		"put", "redeem", "refund", "register", "reject", "release", "remove", "rename", "renew", "replace", "reply", "reserve", "reset", "reschedule",
+		"resolve", "revoke", "save", "schedule", "send", "set", "start", "stop", "submit", "suspend", "swap", "transfer", "unblock", "unlock", "update",
+		"upgrade", "void", "waive", "withdraw":
 		return true
 	}
 	return false
 }
 
 // changes reports whether the name of a tool begins with a word for a change,
-// behind the name of a server: change_order, mcp__shop__changeOrder.
+// behind the name of a server: change_order, mcp__shop__changeOrder. To take something changes
+// something if it is money, as in take_payment.
 func changes(name string) bool {
 	if i := strings.LastIndex(name, "__"); i >= 0 {
 		name = name[i+2:]
@@ -55,7 +59,8 @@ func changes(name string) bool {
 			break
 		}
 	}
-	return changing(strings.ToLower(name[:end]))
+	verb, rest := strings.ToLower(name[:end]), strings.ToLower(name[end:])
+	return changing(verb) || verb == "take" && (strings.HasSuffix(rest, "payment") || strings.HasSuffix(rest, "deposit"))
 }
 
 // record returns the record of a call, if its name says that it changes
@@ -206,21 +211,25 @@ func (t *tracker) newestRecords() (lines []string, more int) {
 	return lines, more
 }
 
-// idsOf returns the newest ids of records, each once behind the tool that returned it first, in at
-// most mostIDs bytes.
+// idsOf returns the newest ids of records, each once, behind the beginning of the call that returned
+// it first, in at most mostOlder bytes.
 func idsOf(records []record) string {
-	var ids []string
 	seen := make(map[string]bool)
+	var ids []string
 	for _, r := range records {
-		if r.id != "" && !seen[r.id] {
-			seen[r.id] = true
-			name, _, _ := strings.Cut(r.call, " ")
-			ids = append(ids, name+" "+r.id)
+		if r.id == "" || seen[r.id] {
+			continue
 		}
+		seen[r.id] = true
+		line := text.Clip(r.call, mostSubject)
+		if !strings.Contains(line, r.id) {
+			line += " " + arrow + r.id
+		}
+		ids = append(ids, line)
 	}
-	all := strings.Join(ids, ", ")
-	for len(all) > mostIDs {
-		_, all, _ = strings.Cut(all, ", ")
+	all := strings.Join(ids, "; ")
+	for len(all) > mostOlder {
+		_, all, _ = strings.Cut(all, "; ")
 	}
 	return all
 }

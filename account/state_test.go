@@ -149,10 +149,11 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"a call twice", new(talk).call("set_lamp", `{"lamp":"red"}`, `{"at":1}`).call("set_lamp", `{"lamp":"blue"}`, `{"at":2}`).call("set_lamp", `{"lamp":"red"}`, `{"at":3}`), "done by calls:\n  set_lamp blue → at: 2\n  set_lamp red → at: 3"},
 		{"calls that changed nothing", new(talk).call("order_bulb", `{}`, `{"ok":false,"reason":"none left"}`).call("order_bulb", `{"n":1}`, `{"error":"none left"}`).call("order_bulb", `{"n":2}`, "Error: none left").ended("order_bulb", `{"n":3}`, "none left", true), ""},
 		{"more changing calls than are listed", new(talk).many(32, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+10), `{}`) }), "done by calls (4 more before):" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
-		{"ids of changing calls that are not listed", new(talk).call("open_ticket", `{"n":1}`, `{"ticket_id":"T-1"}`).call("update_ticket", `{"n":2}`, `{"at":5,"ticket_id":"T-1"}`).call("open_ticket", `{"n":3}`, `{"valid":"2","id":"T-2"}`).call("set_lamp", `{"n":9}`, `{"lamp_id":"red"}`).many(28, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+14), `{}`) }), "done by calls (4 more before):\n  before: open_ticket T-1, open_ticket T-2" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
+		{"ids of changing calls that are not listed", new(talk).call("open_ticket", `{"n":1}`, `{"ticket_id":"T-1"}`).call("update_ticket", `{"n":2}`, `{"at":5,"ticket_id":"T-1"}`).call("open_ticket", `{"n":3}`, `{"valid":"2","id":"T-2"}`).call("set_lamp", `{"n":9}`, `{"lamp_id":"red"}`).many(28, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+14), `{}`) }), "done by calls (4 more before):\n  before: open_ticket 1 → T-1; open_ticket 3 → T-2" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
+		{"what a call that is not listed was about", new(talk).call("open_ticket", `{"order":"O-548873","text":"one leg of the table is split"}`, `{"ticket_id":"T-1"}`).call("update_ticket", `{"ticket":"T-2","text":"soon"}`, `{"ticket_id":"T-2"}`).call("take_payment", `{"claim":"CL-7"}`, `{"payment_id":"PM-9"}`).call("take_picture", `{"n":1}`, `{"picture_id":"P-4"}`).many(28, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+14), `{}`) }), "done by calls (3 more before):\n  before: open_ticket O-548873 one leg of the table is spl… → T-1; update_ticket T-2 soon; take_payment CL-7 → PM-9" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
 		{"more ids than fit", new(talk).many(30, func(t *talk, i int) {
 			t.call("open_ticket", fmt.Sprintf(`{"n":%d}`, i), fmt.Sprintf(`{"id":"T-%d"}`, i+100))
-		}).many(28, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+14), `{}`) }), "done by calls (30 more before):\n  before: open_ticket T-122, open_ticket T-123, open_ticket T-124, open_ticket T-125, open_ticket T-126, open_ticket T-127, open_ticket T-128, open_ticket T-129" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
+		}).many(28, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+14), `{}`) }), "done by calls (30 more before):\n  before: " + tickets(18, 30) + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
 		{"a file that git lists as changed after its commit", new(talk).many(1, func(t *talk, _ int) { change(t, "one.go"); change(t, "two.go") }).bash("git commit -qam x", commit("main", "1a2b3c4", "x")).bash("go vet ./... ; git status --short", " M one.go\nM  b/three.go\n?? junk\n D four.go\n M ../five.go\n M \"a b\"\nXM six.go\n M"), "git: branch main, last commit 1a2b3c4 x, not pushed\nchanged and committed:\n  two.go\nchanged, not committed:\n  one.go\n  b/three.go\nlast command: go vet ./... ; git status --short"},
 		{"a quiet commit before a status that lists nothing", new(talk).many(1, func(t *talk, _ int) { change(t, "one.go") }).bash("make test; git add -A; git commit -qm 'Mend it'; git status --short", "2 passed\n").bash("make", ""), "git: last commit Mend it, not pushed\nchanged and committed:\n  one.go\nlast command: make\n  → passed"},
 		{"a quiet commit that a hook refused", new(talk).many(1, func(t *talk, _ int) { change(t, "one.go") }).bash("make test; git add -A; git commit -qm 'Mend it'; git status --short", "2 passed\nA  one.go\n").bash("make", ""), "changed, not committed:\n  one.go\nlast command: make\n  → passed"},
@@ -206,6 +207,15 @@ func counted(from, to int) string {
 		fmt.Fprintf(&b, " %d.go", i)
 	}
 	return b.String()
+}
+
+// tickets returns the text about tickets, opened in calls with such numbers, that are not listed.
+func tickets(from, to int) string {
+	var all []string
+	for i := from; i < to; i++ { // 12 of 24 bytes with 2 bytes between them have fewer than 320
+		all = append(all, fmt.Sprintf("open_ticket %d → T-%d", i, i+100))
+	}
+	return strings.Join(all, "; ")
 }
 
 // A state names the blocks that it is from, and no others.

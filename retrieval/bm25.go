@@ -193,9 +193,9 @@ func Terms(query string) []string {
 	return terms
 }
 
-// TermsAndStems returns the words of a query in lower case and their stems,
+// termsAndStems returns the words of a query in lower case and their stems,
 // one word for each stem.
-func TermsAndStems(query string) (terms, stems []string) {
+func termsAndStems(query string) (terms, stems []string) {
 	seen := make(map[string]bool)
 	for _, w := range Terms(query) {
 		if s := text.Stem(w); !seen[s] {
@@ -208,14 +208,14 @@ func TermsAndStems(query string) (terms, stems []string) {
 
 // Stems returns the distinct stems of a text's words, in order.
 func Stems(said string) []string {
-	_, stems := TermsAndStems(said)
+	_, stems := termsAndStems(said)
 	return stems
 }
 
-// ContentTermsAndStems is [TermsAndStems] without function words, which nearly every text
+// ContentTermsAndStems is [termsAndStems] without function words, which nearly every text
 // has. A query of only function words keeps them.
 func ContentTermsAndStems(query string) (terms, stems []string) {
-	all, stemsOfAll := TermsAndStems(query)
+	all, stemsOfAll := termsAndStems(query)
 	for i, s := range stemsOfAll {
 		if !functionWords.Get()[s] {
 			terms, stems = append(terms, all[i]), append(stems, s)

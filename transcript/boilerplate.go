@@ -90,6 +90,17 @@ func Words(text string) string {
 	return text
 }
 
+// Selection returns the lines that a person had selected in an editor when they wrote a message, as
+// Claude Code adds them to it: "12 to 14 from FILE:" and a line feed, and the text of these lines.
+// It returns "" for a message without such an addition.
+func Selection(text string) string {
+	said, found := strings.CutPrefix(within(text, "ide_selection"), "The user selected the lines ")
+	if !found {
+		return ""
+	}
+	return strings.TrimSpace(strings.TrimSuffix(said, "This may or may not be related to the current task."))
+}
+
 // Title returns a title for a conversation: the first line that a person wrote, cut to 80 code
 // points, or "".
 func Title(messages []Message) string {

@@ -44,6 +44,20 @@ func TestWords(t *testing.T) {
 	}
 }
 
+func TestSelection(t *testing.T) {
+	const after = "\n\nThis may or may not be related to the current task.</ide_selection>"
+	for text, want := range map[string]string{
+		"<ide_selection>The user selected the lines 2 to 4 from /srv/lamp.go:\nif dark {\n\tlight()\n}" + after + "Mend it.": "2 to 4 from /srv/lamp.go:\nif dark {\n\tlight()\n}",
+		"<ide_selection>The user selected the lines 2 to 2 from /srv/lamp.go:\nlamp</ide_selection>":                         "2 to 2 from /srv/lamp.go:\nlamp",
+		"<ide_selection>The user opened a file." + after:                                                                     "",
+		"The user selected the lines 2 to 4 from it.":                                                                        "",
+	} {
+		if got := Selection(text); got != want {
+			t.Errorf("Selection(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Asides are removed in one pass: with a copy of the text for each of them, this would take minutes.
 func TestManyAsides(t *testing.T) {
 	if got := Words("x" + strings.Repeat("<ide_selection></ide_selection>", 200_000) + "y"); got != "xy" {
