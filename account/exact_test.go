@@ -688,6 +688,10 @@ func TestWorthOfNamesInPassing(t *testing.T) {
 		{Kind: Output, Head: 9},
 		{Kind: Argument, Head: 9},
 		{Kind: Words, Head: -1},
+		{Kind: Look, Head: -1, Text: "$\ncat lamp.go"},
+		{Kind: Span, Head: 13, Text: "func lamp() {"},
+		{Kind: Look, Head: -1, Text: "$ is a name"},
+		{Kind: Span, Head: 15, Text: "$\n"},
 	}
 	w := &Worth{gains: make([]int64, len(units)+1), things: lists{from: []int32{0}}}
 	for i := range units {
@@ -700,7 +704,7 @@ func TestWorthOfNamesInPassing(t *testing.T) {
 	}
 	w.gains[len(units)] = 300
 	w.lower(units)
-	if got, want := fmt.Sprint(w.gains), "[300 100 100 300 300 300 300 100 300 300 100 300 300 300]"; got != want {
+	if got, want := fmt.Sprint(w.gains), "[300 100 100 300 300 300 300 100 300 300 100 300 300 300 100 300 300 300]"; got != want {
 		t.Errorf("worth of names by unit, and of one in outputs and a message: %s, want %s", got, want)
 	}
 }

@@ -116,7 +116,7 @@ func see(u *Unit, need int64, again uint8) Sight {
 
 func placeBin(u *Unit) uint8 {
 	switch {
-	case u.First && u.Last:
+	case u.First && u.Last, u.Talk && u.Kind == Sentence: // each sentence of such a reply may have a result of its own
 		return 3
 	case u.Last:
 		return 2

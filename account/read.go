@@ -468,6 +468,9 @@ func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.To
 	} else {
 		add(in.String())
 	}
+	if line == bullet+c.Name && len(long) > 0 {
+		line += " " + text.Clip(text.Fold(r.short(long[0])), mostArgument/2)
+	}
 	_, stated := r.record(c, res)
 	head := r.add(Unit{Kind: Step, Head: -1, Text: text.Clip(line, mostUnit) + r.failure(c, res), Failed: res.Error, Stated: stated})
 	for _, s := range long {
@@ -478,7 +481,11 @@ func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.To
 	case delegates(c):
 		r.report(said(res), head)
 	default:
+		from := len(r.units)
 		r.output(Output, said(res), head, false, nil)
+		for i := from; i < len(r.units); i++ {
+			r.units[i].Stated = stated
+		}
 	}
 }
 

@@ -99,17 +99,18 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 }
 
 // lower lowers the worth of names and lines that stand only in outputs of commands and of other
-// calls, or in wholly written files.
+// calls, in files that a command printed, or in wholly written files.
 func (w *Worth) lower(units []Unit) {
-	calls := make([]Kind, len(units)) // by unit: the kind of its call, or its own
+	calls := make([]*Unit, len(units)) // by unit: its call, or itself
 	stays := make([]bool, len(w.gains))
 	for i := range units {
 		u := &units[i]
-		calls[i] = u.Kind
+		calls[i] = u
 		if u.Head >= 0 && !u.Kind.call() {
 			calls[i] = calls[u.Head]
 		}
-		if u.Kind == Written || u.Kind == Output && calls[i] != Look {
+		printed := u.Kind == Output && calls[i].Kind != Look || u.Kind == Span && strings.HasPrefix(calls[i].Text, dollar)
+		if printed || u.Kind == Written {
 			continue
 		}
 		for _, t := range w.things.of(i) {
