@@ -82,12 +82,19 @@ func (r *reader) record(c transcript.ToolCall, res transcript.ToolResult) (recor
 	call := c.Name
 	in.ForEach(func(_, v gjson.Result) bool {
 		if room := mostRecord - len(call); room > leastArgument {
-			call = strings.TrimSpace(call + " " + text.Clip(r.short(text.Fold(v.String())), room))
+			s := v.String()
+			if v.IsObject() || v.IsArray() {
+				s = unquoted.Replace(s)
+			}
+			call = strings.TrimSpace(call + " " + text.Clip(r.short(text.Fold(s)), room))
 		}
 		return true
 	})
 	return record{call, resultOf(doc, first, call), idOf(doc)}, true
 }
+
+// unquoted removes the brackets and quotation marks of JSON, and puts blanks behind colons and commas.
+var unquoted = strings.NewReplacer(`":`, ": ", `",`, ", ", `,"`, ", ", "},", ", ", "],", ", ", `"`, "", "{", "", "}", "", "[", "", "]", "")
 
 // idOf returns the first id at the top level of a result in JSON, such as T-4711, or "".
 func idOf(doc gjson.Result) (id string) {
