@@ -10,9 +10,12 @@ package stores
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"time"
+
+	_ "pgregory.net/rapid" // has the flag
 
 	"github.com/carrel-dev/carrel/internal/test/postgres"
 	"github.com/carrel-dev/carrel/store"
@@ -26,6 +29,17 @@ import (
 
 // variable is the name of the environment variable that selects the driver.
 const variable = "CARREL_TEST_STORE"
+
+// fewCases is how many cases properties have on PostgreSQL, where each write waits for a server.
+const fewCases = "5"
+
+// The flag -rapid.checks overrides this.
+var _ = func() error {
+	if os.Getenv(variable) != "postgres" {
+		return nil
+	}
+	return flag.Set("rapid.checks", fewCases)
+}()
 
 // New returns an empty store of the selected driver. It is closed after the test.
 func New(t postgres.T) store.Database {
