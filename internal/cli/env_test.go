@@ -8,6 +8,7 @@ const (
 	exitInput       = 3
 	exitNotFound    = 4
 	exitBudget      = 5
+	exitIntegrity   = 6
 	exitNetwork     = 8
 	exitPolicy      = 9
 	exitConsent     = 10

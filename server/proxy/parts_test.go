@@ -429,3 +429,21 @@ func TestWhoIsManaged(t *testing.T) {
 		t.Errorf("managing takes %v; proxy %+v; server %+v", m.Bound(), o, s)
 	}
 }
+
+// A manager may still read the body of a call that was abandoned, so no other call gets its buffer.
+func TestAnAbandonedBodyIsNotReused(t *testing.T) {
+	for _, abandoned := range []bool{false, true} {
+		b, err := readPayload(strings.NewReader("the body"), 8, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &call{body: b}
+		if abandoned {
+			c.abandon()
+		}
+		b.release()
+		if inUse := b.users.Load() > 0; inUse != abandoned {
+			t.Errorf("abandoned %t: the body is in use %t", abandoned, inUse)
+		}
+	}
+}
