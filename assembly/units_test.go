@@ -180,6 +180,7 @@ func TestPassages(t *testing.T) {
 		{"two that are more", p(500) + p(1001) + p(10), []int{500, 1001, 10}},
 		{"a title", p(100) + "# Title\n\n" + p(100), []int{100, 109}},
 		{"sentences", long, []int{1480, 920}},
+		{"sentences that are 1500 together", strings.Repeat("This sentence has exactly fifty letters in it.... ", 40), []int{1500, 500}},
 		{"no paragraph at all", "x", []int{1}},
 	} {
 		var got []int
