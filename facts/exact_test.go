@@ -394,7 +394,7 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	for said, want := range map[string][2]string{
-		"3 failed": {"3", "failed"}, "0 fail, 12 pass": {"0", "fail"}, "12 pass, 3 fail": {"3", "fail"}, "3 failed, 2 errors": {"2", "errors"}, "3 passed, 2 tests": {"3", "passed"}, "failed 3": {}, "x3 failed": {}, "3x failed": {},
+		"3 failed": {"3", "failed"}, "3, failed": {"3", "failed"}, "0 fail, 12 pass": {"0", "fail"}, "12 pass, 3 fail": {"3", "fail"}, "3 failed, 2 errors": {"2", "errors"}, "3 passed, 2 tests": {"3", "passed"}, "failed 3": {}, "x3 failed": {}, "3x failed": {},
 		"(3) failed": {"3", "failed"}, "x =3 failed": {"3", "failed"}, "3 lamps": {}, "3": {}, "3 ": {}, "3 failed.": {"3", "failed"}, "3\tfailed": {"3", "failed"}, "x: 3  failed": {"3", "failed"}, "": {},
 	} {
 		if n, what := counted(said); [2]string{n, what} != want {

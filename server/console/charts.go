@@ -125,10 +125,11 @@ func daysOf(sums []economy.DaySum, days int, now time.Time) *dayChart {
 	first := now.Add(-time.Duration(days) * 24 * time.Hour).UTC().Truncate(24 * time.Hour)
 	slots := int(last.Sub(first)/(24*time.Hour)) + 1
 	p := &dayChart{Most: 1, First: first.Format(time.DateOnly), Last: last.Format(time.DateOnly)}
-	for i := range slots {
-		if slots > mostTicks {
-			break
-		}
+	ticks := slots
+	if slots > mostTicks {
+		ticks = 0
+	}
+	for i := range ticks {
 		day, layout := first.Add(time.Duration(i)*24*time.Hour), "2"
 		if i == 0 || day.Day() == 1 {
 			layout = "Jan 2"

@@ -224,6 +224,7 @@ func TestWhatIsNotSureIsASessionOfItsOwn(t *testing.T) {
 		{"a compaction that was told the history", []api.Call{call("an-a", false, store.CallDone), call("", true, store.CallDone)}, "an-a"},
 		{"the conversation went on", []api.Call{call("an-a", true, store.CallDone), call("an-a", false, store.CallDone)}, ""},
 		{"another conversation went on", []api.Call{call("an-a", true, store.CallDone), call("an-c", false, store.CallDone)}, ""},
+		{"two compactions, and nobody knows whose the newer one is", []api.Call{call("an-c", false, store.CallDone), call("an-a", true, store.CallDone), call("", true, store.CallDone)}, "an-c"},
 		{"the other dialect", []api.Call{other}, ""},
 		{"this thread went on before", []api.Call{own, call("an-c", true, store.CallDone), call("an-c", false, store.CallDone)}, "an-b"},
 	} {

@@ -104,6 +104,22 @@ func TestCredentialsThatAreDamaged(t *testing.T) {
 	}
 }
 
+// A manifest whose seal is not of the size of a digest cannot be read.
+func TestManifestsWithAShortSeal(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openAt(t, path)
+	storetest.Fill(t, s, "mine")
+	var id string
+	if err := raw(t, path).QueryRowContext(t.Context(), "SELECT manifest_id FROM manifest LIMIT 1").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, path, "PRAGMA ignore_check_constraints = ON", "UPDATE manifest SET seal = x'00'")
+	if _, err := s.Manifest(t.Context(), "mine", id); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "its seal has 1 bytes") {
+		t.Errorf("Manifest: %v, want an ErrCorrupt about its seal", err)
+	}
+}
+
 // DocsAt drops positions out of range, which only a tampered index can have and which would
 // lead to the artifacts of another scope.
 func TestDocsStayInTheirScope(t *testing.T) {

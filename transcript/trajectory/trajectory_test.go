@@ -182,3 +182,14 @@ func TestManyActionsInARow(t *testing.T) {
 		t.Errorf("%d messages, %d calls", len(s.Messages), len(s.Messages[1].Calls()))
 	}
 }
+
+// What an agent only noted is no call and no message: a recall, a change of its state.
+func TestNotesOfAnAgent(t *testing.T) {
+	s := formattest.Decode(t, OpenHands, `[{"source":"user","action":"message","args":{"content":"go"}},
+		{"source":"agent","action":"recall","args":{"query":"go"}},
+		{"source":"agent","action":"change_agent_state","args":{"agent_state":"running"}},
+		{"source":"agent","action":"message","args":{"content":"done"}}]`)
+	if len(s.Messages) != 2 || s.Messages[1].Text() != "done" || len(s.Messages[1].Calls()) != 0 {
+		t.Errorf("messages %v, want one of the user and one of the agent without calls", s.Messages)
+	}
+}
