@@ -10,7 +10,7 @@ import (
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
 	"lines of code, without tests":             166_100,
-	"lines of tests":                           118_950,
+	"lines of tests":                           119_040,
 	"exported names and methods":               2_057,
 	"pairs of places that share six lines":     46,
 	"files of the root package":                12,
