@@ -13,7 +13,8 @@
 // computed fact about it. It is kept whole or left out. A unit that is
 // meaningless without another, such as a line without the command that
 // printed it, has that other unit as its head and is kept only with it. A
-// user's short answer is kept only with the question.
+// user's short answer is kept only with the question, and words about lines
+// that the user had selected in an editor only with those lines.
 //
 // # Form
 //
@@ -24,14 +25,16 @@
 // Lines that an edit removes stand below a "-", added lines below a "+". An
 // ellipsis marks a gap in prose. A block with gaps ends with its id, by which
 // the original is recalled. The [State] holds the facts at the end of the
-// conversation: tasks, branch, files, the last command.
+// conversation: tasks, branch, files, calls that changed something outside of
+// files, the last command.
 //
 // # Choice
 //
 // Each unit has a worth per byte. It combines the probability that a reader
 // must know the unit, estimated from its features ([Prior]), with the
 // probability that the agent needs its names and lines again (package facts).
-// Repeated names, lines and sentences count once. Units are taken in the
+// Repeated names, lines and sentences count once, and results of calls that
+// the state lists count as repeated. Units are taken in the
 // order of worth until one does not fit. The order does not depend on the
 // budget, so a plan with a larger budget keeps everything that a smaller plan
 // keeps. Of the tokens that are spent so far, up to an eighth keeps the newest
