@@ -33,13 +33,12 @@
 // Each unit has a worth per byte. It combines the probability that a reader
 // must know the unit, estimated from its features ([Prior]), with the
 // probability that the agent needs its names and lines again (package facts).
-// Repeated names, lines and sentences count once, and results of calls that
-// the state lists count as repeated. Units are taken in the
-// order of worth until one does not fit. The order does not depend on the
-// budget, so a plan with a larger budget keeps everything that a smaller plan
-// keeps. Of the tokens that are spent so far, up to an eighth keeps the newest
-// blocks whole, and up to 1/24 gives a call and the id of blocks that would
-// otherwise be absent.
+// Repeated names, lines and sentences count once, and results of calls that the
+// state lists count as repeated. Units are taken in the order of worth until
+// one does not fit. The order does not depend on the budget, so a plan with a
+// larger budget keeps everything that a smaller plan keeps. Of the tokens that
+// are spent so far, up to an eighth keeps the newest blocks whole, and up to
+// 1/24 gives a call and the id of blocks that would otherwise be absent.
 //
 // # Determinism
 //

@@ -129,7 +129,7 @@ func (r *reader) block(i int32, b *transcript.Block) {
 	r.at = i
 	for _, k := range b.Messages {
 		m := &r.msgs[k]
-		selected := int32(-1) // unit of what the user had selected in an editor
+		selected := int32(-1) // index of the unit with the lines that the user had selected
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case transcript.Text:
