@@ -56,6 +56,15 @@ var localCommands = map[string]bool{
 	"/rename": true, "/resume": true, "/rewind": true, "/status": true, "/theme": true, "/usage": true, "/vim": true,
 }
 
+// deliveredHead stands before a message that the user wrote while the model was working. Claude Code
+// gives it to the model in a reminder, and adds one of deliveredTails.
+const deliveredHead = "The user sent a new message while you were working:\n"
+
+var deliveredTails = [...]string{
+	"\n\nIMPORTANT: After completing your current task, you MUST address the user's message above.",
+	"\n\nThis is how Claude Code surfaces messages the user sends mid-turn",
+}
+
 // summaryLines are the beginnings of the lines that a client adds around a summary.
 var summaryLines = [...]string{
 	// Claude Code
@@ -115,8 +124,22 @@ func Title(messages []Message) string {
 }
 
 // Machine reports whether a program wrote a user message: the output of a
-// local command, a reminder, a note about an interruption.
-func Machine(text string) bool { return begins(text, machineHeads[:]) }
+// local command, a reminder without words of the user, a note about an interruption.
+func Machine(text string) bool {
+	return begins(text, machineHeads[:]) && !strings.Contains(text, deliveredHead)
+}
+
+// delivered returns the user's words in the text of a reminder, or "".
+func delivered(reminder string) string {
+	words, found := strings.CutPrefix(strings.TrimSpace(reminder), deliveredHead)
+	if !found {
+		return ""
+	}
+	for _, tail := range deliveredTails {
+		words, _, _ = strings.Cut(words, tail)
+	}
+	return words
+}
 
 // SummaryWords returns a summary without the text that clients add around it.
 func SummaryWords(text string) string {
@@ -146,9 +169,9 @@ func within(text, tag string) string {
 	return strings.TrimSpace(inner)
 }
 
-// withoutAsides returns a text without the text between tags of clients. If the end of the last one
-// is missing, it was cut off and everything behind its tag goes, unless a blank or a quotation mark
-// stands before the tag: then a person writes about the tag.
+// withoutAsides returns a text without the text between tags of clients, except a user's words in
+// it. If the end of the last one is missing, it was cut off and everything behind its tag goes,
+// unless a blank or a quotation mark stands before the tag: then a person writes about the tag.
 func withoutAsides(text string) string {
 	for _, tag := range asideTags {
 		text = withoutAside(text, "<"+tag+">", "</"+tag+">")
@@ -160,12 +183,13 @@ func withoutAside(text, tag, end string) string {
 	var b strings.Builder
 	for {
 		before, inner, found := strings.Cut(text, tag)
-		_, after, ended := strings.Cut(inner, end)
+		aside, after, ended := strings.Cut(inner, end)
 		b.WriteString(before)
 		switch {
 		case !found:
 			return b.String()
 		case ended:
+			b.WriteString(delivered(aside))
 			text = after
 		case before != "" && strings.ContainsAny(before[len(before)-1:], " `'\""):
 			return b.String() + tag + inner

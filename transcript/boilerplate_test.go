@@ -21,6 +21,14 @@ func TestWords(t *testing.T) {
 		{"a tag that a person names", "Explain the <ide_selection> tag in main.go and never touch db.go", "Explain the <ide_selection> tag in main.go and never touch db.go"},
 		{"a tag in quotation marks, behind a reminder", "<system-reminder>It is late.</system-reminder>What is `<system-reminder>`?", "What is `<system-reminder>`?"},
 		{"several reminders", "a<system-reminder>1</system-reminder>b<hook_context>2</hook_context>c<system-reminder>3</system-reminder>", "abc"},
+		{
+			"a message during the work", "<system-reminder>It is late.</system-reminder>\n<system-reminder>\nThe user sent a new message while you were working:\nUse red.\n\nNot blue." +
+				"\n\nIMPORTANT: After completing your current task, you MUST address the user's message above. Do not ignore it.\n</system-reminder>\n", "Use red.\n\nNot blue.",
+		},
+		{
+			"a message during the work, as newer releases write it", "<system-reminder>\nThe user sent a new message while you were working:\nUse red." +
+				"\n\nThis is how Claude Code surfaces messages the user sends mid-turn — within the running turn.\n</system-reminder>", "Use red.",
+		},
 		{"an interruption", "[Request interrupted by user for tool use]", ""},
 		{"a file that is open", "<ide_opened_file>The user opened a.go.</ide_opened_file>Explain it.", "Explain it."},
 		{"a skill", "Base directory for this skill: /home/me/.claude/skills/fix\n\n# Fix", ""},
@@ -39,6 +47,9 @@ func TestWords(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := Words(tt.text); got != tt.want {
 				t.Errorf("Words(%q) = %q, want %q", tt.text, got, tt.want)
+			}
+			if tt.want != "" && strings.HasPrefix(tt.text, "<system-reminder>\n") && Machine(tt.text) {
+				t.Errorf("%q counts as a program's", tt.text)
 			}
 		})
 	}

@@ -69,16 +69,20 @@ import (
 var Format transcript.Format = format{}
 
 type format struct {
-	noted bool // a note of the program may end the conversation
-	apart bool // do not move messages kept over a compaction behind its summary
+	unqueued bool // messages that the user wrote while the model was working are no messages
+	noted    bool // a note of the program may end the conversation
+	apart    bool // do not move messages kept over a compaction behind its summary
 }
 
-// Older returns the format as older versions read it, the newest version first. In both, the
-// conversation ends elsewhere if the last row is a note of the program. In the second, messages that
-// the agent kept over a compaction stand before the summary. A session that was stored like this
-// stays so until it is imported again.
+// Older returns the format as older versions read it, the newest version first. In all of them,
+// messages from the queue are no messages. In the second and third, the conversation ends elsewhere
+// if the last row is a note of the program. In the third, messages that the agent kept over a
+// compaction stand before the summary. A session that was stored like this stays so until it is
+// imported again.
 func (format) Older() []transcript.Format {
-	return []transcript.Format{format{noted: true}, format{noted: true, apart: true}}
+	return []transcript.Format{
+		format{unqueued: true}, format{unqueued: true, noted: true}, format{unqueued: true, noted: true, apart: true},
+	}
 }
 
 // Name implements [transcript.Format].
@@ -117,7 +121,7 @@ func view(raw []byte) string { return unsafe.String(unsafe.SliceData(raw), len(r
 // Decode implements [transcript.Format].
 func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	s := &transcript.Session{Format: f.Name()}
-	rows := split(s, data)
+	rows := f.split(s, data)
 	t := grow(rows)
 	leaf := t.leaf(f.noted)
 	if leaf < 0 {
@@ -150,10 +154,11 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 }
 
 // split adds each line of data to s as an item and returns the rows in these lines.
-func split(s *transcript.Session, data []byte) []row {
+func (f format) split(s *transcript.Session, data []byte) []row {
 	var rows []row
 	reader := newRowReader()
 	seen := make(map[string]bool)
+	q := queue{seen: seen}
 	for line := 1; len(data) > 0; line++ {
 		end := bytes.IndexByte(data, '\n') + 1
 		if end == 0 {
@@ -184,7 +189,16 @@ func split(s *transcript.Session, data []byte) []row {
 			if r.kind == "summary" && s.Title == "" {
 				s.Title = gjson.Get(view(text), "summary").String()
 			}
+			if r.kind == "queue-operation" && !f.unqueued {
+				if m, ok := q.apply(r, text, lastMessage(rows)); ok {
+					seen[m.uuid] = true
+					rows = append(rows, m)
+				}
+			}
 			continue
+		}
+		if r.queued && f.unqueued {
+			r.kind, r.queued = "attachment", false
 		}
 		s.Items[item].Brings, s.Items[item].Mentions = names(&r, text)
 		if seen[r.uuid] {
@@ -194,7 +208,7 @@ func split(s *transcript.Session, data []byte) []row {
 		seen[r.uuid] = true
 		rows = append(rows, r)
 	}
-	return rows
+	return once(rows)
 }
 
 // messages joins the rows of a window to messages: all rows of a reply become one message,

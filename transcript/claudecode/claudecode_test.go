@@ -341,7 +341,7 @@ func TestApartKeepsMessagesBeforeTheCompaction(t *testing.T) {
 	f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1"]}`)
 	f.row("user", "u2", "b1", `"so far: red"`, `,"isCompactSummary":true`)
 	f.row("assistant", "a2", "u2", `m2 {"type":"text","text":"on"}`, "")
-	s, err := format{}.Older()[1].Decode("x.jsonl", []byte(f.String()))
+	s, err := format{}.Older()[2].Decode("x.jsonl", []byte(f.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestApartKeepsMessagesBeforeTheCompaction(t *testing.T) {
 
 // In the older reading, a session with a note as its last row ends at an older result.
 func TestOlderEndBehindANote(t *testing.T) {
-	s, err := format{}.Older()[0].Decode("x.jsonl", samples()["a note of the program is the last row"])
+	s, err := format{}.Older()[1].Decode("x.jsonl", samples()["a note of the program is the last row"])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 //   - Each row of the conversation in the end descends from the first row of the end, and
 //     only this first row has a parent before the end. So the whole file has the same
 //     leaf, and the path from this leaf passes through all messages of the end.
-//   - The end has no compaction and no title, its results answer its own calls, and its
+//   - The end has no compaction, no message from the queue, no operation on it and no title, its results answer its own calls, and its
 //     ids are not known: no row before the end has or names them. So no reply has rows
 //     in both parts.
 //
@@ -25,7 +25,7 @@ import (
 // whether a line before the end has or names an id, see [transcript.Item]. If it returns true for
 // other ids too, Continue returns nil more often than necessary.
 func (f format) Continue(name string, end []byte, known func(id string) bool) *transcript.Session {
-	if len(end) == 0 || end[len(end)-1] != '\n' {
+	if len(end) == 0 || end[len(end)-1] != '\n' || bytes.Contains(end, []byte(`"queue-operation"`)) {
 		return nil
 	}
 	s, err := f.Decode(name, end)
@@ -33,14 +33,14 @@ func (f format) Continue(name string, end []byte, known func(id string) bool) *t
 		return nil
 	}
 	var lines transcript.Session
-	rows := split(&lines, end)
+	rows := f.split(&lines, end)
 	t := grow(rows)
 	if lines.Title != "" || rows[t.leaf(f.noted)].hidden || t.parent[0] >= 0 || !attached(rows) {
 		return nil
 	}
 	calls := make(map[string]bool)
 	for i := range rows {
-		if rows[i].boundary || rows[i].summary || slices.ContainsFunc(s.Items[rows[i].item].Brings, known) {
+		if rows[i].boundary || rows[i].queued || rows[i].summary || slices.ContainsFunc(s.Items[rows[i].item].Brings, known) {
 			return nil
 		}
 		for _, id := range rows[i].callIDs() {

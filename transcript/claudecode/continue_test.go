@@ -105,7 +105,7 @@ func linesOf(msgs []transcript.Message, behind int) []line {
 // continued decodes the lines after the first n with Continue; nil if Continue refuses.
 func continued(lines []string, n int) *transcript.Session {
 	var before transcript.Session
-	split(&before, []byte(strings.Join(lines[:n], "\n")))
+	format{}.split(&before, []byte(strings.Join(lines[:n], "\n")))
 	var all []string
 	for _, item := range before.Items {
 		all = slices.Concat(all, item.Brings, item.Mentions)

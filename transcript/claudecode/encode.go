@@ -190,13 +190,19 @@ func (e *encoder) entry(i int, en *transcript.Entry) {
 		e.flush()
 	}
 	switch {
-	case e.own && en.Source != nil:
+	case e.own && en.Source != nil && !e.operation(en.Source):
 		e.keep(en)
 	case en.Role == transcript.RoleAssistant:
 		e.makeReply(i, en)
 	default:
 		e.makeUser(i, en)
 	}
+}
+
+// operation reports whether a message stands only in an operation of the queue, which the agent does
+// not read when it resumes.
+func (e *encoder) operation(m *transcript.Message) bool {
+	return !gjson.GetBytes(e.from.Items[m.Items[0]].Raw, "uuid").Exists()
 }
 
 // keep queues the source rows of an entry, without the parts that were taken out.

@@ -302,7 +302,7 @@ func TestRowsOfReplies(t *testing.T) {
 // names separates the ids that a row brings from the ids to which it refers.
 func TestNames(t *testing.T) {
 	var s transcript.Session
-	split(&s, []byte(strings.Join([]string{
+	format{}.split(&s, []byte(strings.Join([]string{
 		`{"type":"assistant","uuid":"a","parentUuid":"u","message":{"id":"m","content":[{"type":"tool_use","id":"c"}]}}`,
 		`{"type":"user","uuid":"r","parentUuid":"a","message":{"content":[{"type":"tool_result","tool_use_id":"c"}]}}`,
 		`{"type":"system","subtype":"compact_boundary","uuid":"b","logicalParentUuid":"r","compactMetadata":{"trigger":"auto","n":1,"list":["x",{"y":"z"}],"on":true}}`,

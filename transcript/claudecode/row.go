@@ -25,6 +25,9 @@ type row struct {
 	boundary  bool   // marks a compaction
 	summary   bool   // the summary of a compaction
 	before    string // logicalParentUuid: the row that a compaction followed, or empty
+	queued    bool   // a message that the user wrote while the model was working
+	operation string // of a row about the queue of such messages
+	content   string // text of that operation
 	parts     []transcript.Part
 }
 
@@ -80,6 +83,7 @@ func (d *rowReader) row(item int, text []byte) (row, error) {
 	d.Reset(text)
 	r := row{item: item, block: -1, parts: []transcript.Part{transcript.Text("")}}
 	var id string
+	var attachment []byte
 	err := d.Object(func(key string) (err error) {
 		switch key {
 		case "type":
@@ -113,6 +117,12 @@ func (d *rowReader) row(item int, text []byte) (row, error) {
 			r.block = int(gjson.Parse(n).Int())
 		case "message":
 			id, r.parts, err = d.message()
+		case "attachment":
+			attachment, err = d.raw()
+		case "operation":
+			r.operation, err = d.text()
+		case "content":
+			r.content, err = d.text()
 		default:
 			_, err = d.Skip()
 		}
@@ -120,6 +130,13 @@ func (d *rowReader) row(item int, text []byte) (row, error) {
 	})
 	if err == nil {
 		err = d.End()
+	}
+	switch r.kind {
+	case "attachment":
+		r.attach(attachment)
+	case "queue-operation":
+	default:
+		r.operation, r.content = "", ""
 	}
 	if r.kind == "assistant" {
 		r.reply = id

@@ -40,7 +40,7 @@ func grow(rows []row) *tree {
 func (t *tree) leaf(noted bool) int {
 	best := -1
 	if !noted {
-		for i, at := range t.nearest(func(i int) bool { return t.rows[i].chat() && !t.rows[i].hidden }) {
+		for i, at := range t.nearest(func(i int) bool { return t.rows[i].chat() && !t.rows[i].hidden && t.rows[i].operation == "" }) {
 			if !t.inner[i] {
 				best = max(best, at)
 			}
@@ -134,6 +134,7 @@ type walk struct {
 	replies map[string][]int // rows by message id; a reply is removed once its window is known
 	results map[string][]int // rows of results by call id
 	calls   map[string]int   // row of the call by call id; built by callers on first use
+	queued  map[int][]int    // rows of operations of the queue, by the row below which they stand
 	marks   []int            // rows that mark compactions, in the order of the file
 	taken   []bool           // the row is in a window
 	walked  []int            // number of times that the path passed over a row
@@ -144,11 +145,13 @@ type walk struct {
 func (t *tree) windows(leaf int, s *transcript.Session, apart bool) []window {
 	w := &walk{
 		tree: t, session: s, notes: t.rows[leaf].hidden, apart: apart,
-		replies: make(map[string][]int), results: make(map[string][]int),
+		replies: make(map[string][]int), results: make(map[string][]int), queued: make(map[int][]int),
 		taken: make([]bool, len(t.rows)), walked: make([]int, len(t.rows)), listed: make([]int, len(t.rows)),
 	}
 	for i := range t.rows {
 		switch r := &t.rows[i]; {
+		case r.queued && r.operation != "":
+			w.queued[t.parent[i]] = append(w.queued[t.parent[i]], i)
 		case r.reply != "":
 			w.replies[r.reply] = append(w.replies[r.reply], i)
 		case r.kind == "user":
@@ -214,6 +217,11 @@ func (w *walk) window(leaf, end int) (window, int) {
 					reply(call) // a call and its result stay in the same window
 				}
 			}
+		}
+	}
+	for k := 0; k < len(found.rows); k++ { // a row joined here may have such rows below it, too
+		for _, q := range w.queued[found.rows[k]] {
+			join(q)
 		}
 	}
 	for _, i := range found.rows {
