@@ -218,6 +218,15 @@ func TestStateOfALongConversation(t *testing.T) {
 	if got, want := says(), "Never touch the socket.|The bulb comes next, because the lamp is dark without it."; got != want {
 		t.Errorf("a long conversation ends with %q, want %q", got, want)
 	}
+	_, state := account.Read(talk.msgs, talk.blocks(), nil)
+	if got := state.Text(); !strings.Contains(got, "\nthe agent last said: The bulb comes next") {
+		t.Errorf("the state is\n%s", got)
+	}
+	talk.edit("a", "b")
+	_, state = account.Read(talk.msgs, talk.blocks(), nil)
+	if got := state.Text(); !strings.Contains(got, "\nthe agent last said, before its last change: The bulb comes next") {
+		t.Errorf("behind a change the state is\n%s", got)
+	}
 	talk.user("Now paint it.")
 	if got := says(); got != "|" {
 		t.Errorf("just behind an order it ends with %q", got)

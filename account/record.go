@@ -21,7 +21,8 @@ type record struct {
 
 // Limits of records.
 const (
-	mostRecord    = 90  // bytes of a call, and of a result
+	mostRecord    = 160 // bytes of a call,
+	mostResult    = 90  // and of its result
 	mostValue     = 24  // bytes of a value of a result whose name does not say that it is an id or the like
 	leastArgument = 20  // bytes that an argument of a call may have, or is left out
 	leastRecords  = 400 // bytes of all, in a short conversation;
@@ -86,7 +87,7 @@ func (r *reader) record(c transcript.ToolCall, res transcript.ToolResult) (recor
 			if v.IsObject() || v.IsArray() {
 				s = unquoted.Replace(s)
 			}
-			call = strings.TrimSpace(call + " " + text.Clip(r.short(text.Fold(s)), room))
+			call = strings.TrimSpace(call + " " + clip(r.short(text.Fold(s)), room))
 		}
 		return true
 	})
@@ -145,7 +146,7 @@ func telling(key string) bool {
 // is no JSON object, it returns the text first, cut to the limit, unless that is empty.
 func resultOf(doc gjson.Result, first, call string) []string {
 	if !doc.IsObject() {
-		if first = text.Clip(text.Fold(first), mostRecord); first == "" {
+		if first = clip(text.Fold(first), mostResult); first == "" {
 			return nil
 		}
 		return []string{first}
@@ -164,7 +165,7 @@ func resultOf(doc gjson.Result, first, call string) []string {
 		all = append(all, value{text: key.Str + ": " + s, tells: tells})
 		return true
 	})
-	room := mostRecord
+	room := mostResult
 	for _, tells := range [...]bool{true, false} {
 		for i := range all {
 			if v := &all[i]; v.tells == tells && len(v.text) <= room {
@@ -184,7 +185,7 @@ func resultOf(doc gjson.Result, first, call string) []string {
 
 // recorded adds a record. It replaces an earlier record of the same call.
 func (t *tracker) recorded(r record) {
-	t.from[t.here] = true
+	t.from[t.here], t.did = true, true
 	t.records = append(slices.DeleteFunc(t.records, func(o record) bool { return o.call == r.call }), r)
 }
 
@@ -228,7 +229,7 @@ func idsOf(records []record) string {
 			continue
 		}
 		seen[r.id] = true
-		line := text.Clip(r.call, mostSubject)
+		line := clip(r.call, mostSubject)
 		if !strings.Contains(line, r.id) {
 			line += " " + arrow + r.id
 		}

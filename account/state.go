@@ -36,6 +36,8 @@ type State struct {
 	Failing []Ran    // recent failed commands other than Last, until a similar one runs or a commit is made; the newest last
 	Runs    []Ran    // the newest run of each of the newest commands, the newest last; a failed run stays until a later run of the command has ended
 	Blocks  []int    // blocks that the state comes from, ascending
+
+	did bool // whether a call changed something after Said
 }
 
 // A Task is an entry of the agent's task list.
@@ -58,7 +60,8 @@ const (
 	mostRuns    = 500
 	mostSpoken  = 8 // and if the user has spoken since
 	mostLine    = 160
-	mostOrder   = 240
+	mostOrder   = 500
+	mostClosing = 240
 
 	leastCalls = 3      // calls after an order before the state repeats it,
 	leastBytes = 60_000 // in a conversation with so many bytes of units
@@ -83,6 +86,7 @@ type tracker struct {
 	records []record
 	newest  string // the user's last message
 	said    string // the agent's last message since
+	did     bool   // whether a call changed something after that
 	calls   int    // calls since then
 	orders  int    // user messages
 	made    int    // calls in total
@@ -147,7 +151,7 @@ func (t *tracker) speaks(m *transcript.Message, kind transcript.Kind) {
 	said := m.Text()
 	switch {
 	case m.Role == transcript.RoleAssistant && strings.TrimSpace(said) != "" && said != noReply:
-		t.said = said
+		t.said, t.did = said, false
 	case m.Role == transcript.RoleUser && kind == transcript.KindUser:
 		t.notice(said)
 		if words := transcript.Words(said); strings.TrimSpace(words) != "" {
@@ -185,7 +189,7 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 				t.change(name)
 			}
 		}
-		t.since = true
+		t.since, t.did = true, true
 	case class == tool.Command:
 		t.command(c)
 	case delegates(c) && in.Get("run_in_background").Bool():
@@ -204,7 +208,7 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 func (t *tracker) started(c transcript.ToolCall) {
 	whole := tool.Line(c)
 	if keys := programs(t.line(whole)); len(keys) > 0 {
-		ran := Ran{Command: text.Clip(text.Fold(t.inProject(whole)), mostLine), Block: t.here}
+		ran := Ran{Command: clip(text.Fold(t.inProject(whole)), mostLine), Block: t.here}
 		t.runs = append(t.runs, failing{ran, keys, options(t.line(whole)), false, t.made, t.orders})
 	}
 }
@@ -280,7 +284,7 @@ func (t *tracker) task(id, subject, status string) {
 		t.order = append(t.order, id)
 	}
 	if subject != "" {
-		e.Subject = text.Clip(text.Fold(subject), mostLine)
+		e.Subject = clip(text.Fold(subject), mostLine)
 	}
 	if status != "" {
 		e.Status = status
@@ -315,7 +319,7 @@ func (t *tracker) command(c transcript.ToolCall) {
 	if shows(t.line(whole)) && o.Verdict != outcome.Failed {
 		return
 	}
-	t.last, t.since = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text, t.here}, false
+	t.last, t.since = Ran{clip(text.Fold(t.inProject(whole)), mostLine), o.Text, t.here}, false
 	if line := t.line(whole); o.Verdict == outcome.Failed {
 		t.effects(line.Begun())
 	} else {
@@ -389,14 +393,14 @@ func (t *tracker) rename(from, to string) (folder bool) {
 }
 
 // effects records the files of the project that a command line wrote, renamed
-// or deleted, except those that a compiler made.
+// or deleted, except those that a compiler made, and copies of whole folders.
 func (t *tracker) effects(l *shell.Line) {
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		for _, e := range c.Effects {
 			switch e.Act {
 			case shell.Write, shell.Append, shell.Edit, shell.Rename:
-				if compiled(c, e.Path) {
+				if compiled(c, e.Path) || copiesFolder(c) {
 					continue
 				}
 				if verb, _ := c.Verb(); c.Name == "git" && (verb == "checkout" || verb == "restore") {
@@ -421,6 +425,13 @@ func (t *tracker) effects(l *shell.Line) {
 // compiled reports whether an argument of a compiler names the file that it writes.
 func compiled(c *shell.Command, file string) bool {
 	return text.HasWord("go gcc cc clang g++ c++ clang++", c.Name) && slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasSuffix(a, path.Base(file)) })
+}
+
+// copiesFolder reports whether a command is a cp that copies folders.
+func copiesFolder(c *shell.Command) bool {
+	return c.Name == "cp" && slices.ContainsFunc(c.Args, func(a string) bool {
+		return a == "--recursive" || a == "--archive" || len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.ContainsAny(a, "rRa")
+	})
 }
 
 // removes takes the files that rm deletes off the lists, and the working tree that git removes.
@@ -460,22 +471,33 @@ func (t *tracker) bytes() int {
 	return n
 }
 
+// clip returns a text of at most n bytes unchanged, and of a longer text the beginning, which ends
+// with a whole word where one ends near the limit.
+func clip(s string, n int) string {
+	if head := text.Head(s, n); len(s) > n && s[len(head)] != ' ' {
+		if at := strings.LastIndexByte(head, ' '); at > n*2/3 {
+			n = at
+		}
+	}
+	return text.Clip(s, n)
+}
+
 // lastSentence returns the last sentence of said.
 func lastSentence(said string) string {
 	all := passages(said)
 	if len(all) == 0 {
 		return ""
 	}
-	return text.Clip(text.Fold(all[len(all)-1].text), mostOrder)
+	return clip(text.Fold(all[len(all)-1].text), mostClosing)
 }
 
 func (t *tracker) state() *State {
 	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last, Since: t.since}
 	s.Records, s.More = t.newestRecords()
 	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
-		s.Said = lastSentence(t.said)
+		s.Said, s.did = lastSentence(t.said), t.did
 		if t.orders > 1 { // the first one stands at the beginning of the window
-			s.Order = text.Clip(text.Fold(t.newest), mostOrder)
+			s.Order = clip(text.Fold(t.newest), mostOrder)
 		}
 	}
 	for _, id := range t.order {
@@ -517,7 +539,11 @@ func (s *State) Text() string {
 	}
 	say("folder", s.Folder)
 	say("newest order", s.Order)
-	say("the agent last said", s.Said)
+	if s.did {
+		say("the agent last said, before its last change", s.Said)
+	} else {
+		say("the agent last said", s.Said)
+	}
 	for i, t := range s.Tasks {
 		if i == 0 {
 			b.WriteString("tasks:\n")

@@ -245,6 +245,8 @@ func (w *walker) touch(c *Command, fed bool) {
 		}
 	case "patch", "apply_patch", "applypatch":
 		w.patch(c)
+	case "python", "python3":
+		w.python(c)
 	case "fd", "fdfind":
 		c.Unknown = slices.ContainsFunc(c.Args, func(a string) bool { return text.HasWord("-x -X --exec --exec-batch", a) })
 	case "awk", "gawk", "mawk", "nawk":

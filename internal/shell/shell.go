@@ -16,8 +16,9 @@
 //
 // It does not guess. A word that only the shell can expand (a variable that the line does
 // not set, a pattern, a substitution) names no file: its effect has no path. A program in
-// none of the tables, and a program given in the line (python -c), is
-// [Command.Unknown]. A line that is not valid Bash is an error and has no commands.
+// none of the tables, and a program given in the line (python -c), is [Command.Unknown]. Of
+// a program of Python, the files that it writes by a plain name are known. A line that is
+// not valid Bash is an error and has no commands.
 //
 // Nothing here reads a file or runs anything. Parsing depends on the line alone, takes
 // time in proportion to it, and may be done by several goroutines at once.

@@ -16,6 +16,7 @@ type walker struct {
 	text  string // the line that is being read
 	here  location
 	vars  map[string]string   // variables with values known from the line
+	texts map[string]string   // texts of files that the line wrote from here-documents, by path
 	funcs map[string]function // by name
 	deep  int                 // number of enclosing lines and function calls
 	left  int                 // steps left
@@ -514,6 +515,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	default:
 		w.touch(&c, how.feeds)
 	}
+	w.wrote(&c)
 	w.add(c)
 	if c.Name == "git" {
 		w.here = here
