@@ -19,6 +19,10 @@
 // path holds only one of the results. All rows of a reply on the path, and all results of its
 // calls, belong to the conversation even where the path does not pass through them.
 //
+// A message that the user wrote while the model was working stands behind the result with which the
+// model got it. The file has it as an attachment of type queued_command or, up to version 2.1.50,
+// only as an operation on the queue: such a message gets a row of its own when it is written.
+//
 // # Earlier windows
 //
 // A compaction begins a new tree: a row that marks the compaction, then the summary.
