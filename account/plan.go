@@ -239,8 +239,8 @@ var fewKin = [kinds]int64{Argument: 6, Written: 6, Output: 8, Span: 120}
 // framing of a block's text.
 const frame = 30
 
-// step returns the units that must be kept with unit i: itself, its heads,
-// and for a short answer its question. The result is valid until the next
+// step returns the units that must be kept with unit i: itself, its heads, for a short answer its
+// question, and for a line of code those of a small gap beside it. The result is valid until the next
 // call.
 func (p *planning) step(i int) []int32 {
 	all := p.with(p.steps[:0], int32(i))
@@ -250,8 +250,8 @@ func (p *planning) step(i int) []int32 {
 			all = p.with(all, k)
 		}
 	}
-	p.steps = all
-	return all
+	p.steps = p.close(all, i)
+	return p.steps
 }
 
 // with adds a unit and its heads to a step, without duplicates.
