@@ -82,7 +82,7 @@ type how struct {
 // they run. A wrapper that runs no program stays.
 func unwrap(words []string, known []bool) ([]string, []bool, how) {
 	var h how
-	for len(words) > 0 && known[0] {
+	for known[0] {
 		name := programName(words[0], true)
 		wrap, ok := wrappers.Get()[name]
 		if !ok {
@@ -172,9 +172,8 @@ func (w *wrapper) behind(words []string) (at int, ok bool) {
 		if at >= len(words) || !text.HasWord(w.verbs, words[at]) {
 			return 0, false
 		}
-		if at++; !options() {
-			return 0, false
-		}
+		at++
+		options()
 	}
 	at += w.operands
 	for w.sets && at < len(words) && isAssignment(words[at]) {
