@@ -49,7 +49,6 @@ func TestShell(t *testing.T) {
 		{"a file that is emptied beside a test", "> x.log; go test ./...", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
 		{"a file that shows a failure, and one that is not there", "cat mypy.log x", no, "Exit code 1\nFound 3 errors in 2 files.\ncat: x: No such file or directory", Failed, "cat: x: No such file or directory"},
 		{"silence proves nothing where all is thrown away", "go vet ./... &> x.log | cat", ok, "", Unknown, ""},
-		{"one of two runners passes", "(npm test; make check) | cat", ok, "5 passed in 0.1s", Unknown, "5 passed in 0.1s"},
 		{"a failure before a search that finds nothing", "go vet ./...; grep lens a.go", no, "Exit code 1\n./lamp.go:3:7: undefined: lens", Failed, "./lamp.go:3:7: undefined: lens"},
 		{"a bare word beside a failure", "go test ./...", no, "Exit code 1\npanic: lamp is off\nFAIL", Failed, "panic: lamp is off"},
 		{"a bare word", "go test ./... | tail -1", ok, "FAIL", Failed, "FAIL"},

@@ -82,7 +82,7 @@ func TestWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := (*Table)(nil).With([]Program{{Name: "go test", Pass: "all lamps burn"}, {Name: "lamp check", Fail: "dark"}, {Name: "lamp", Pass: "lit"}}, classes)
+	table, err := (*Table)(nil).With([]Program{{Name: "go test", Pass: "all lamps burn"}, {Name: "lamp check", Fail: "dark"}, {Name: "lamp", Pass: "lit"}, {Name: "lamp all", Runs: true}}, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +96,8 @@ func TestWith(t *testing.T) {
 		{"lamp check | cat", "dark", Failed},
 		{"lamp check | cat", "lit", Unknown}, // the longest name counts
 		{"lamp list | cat", "lit", Passed},
+		{"lamp all | cat", "5 passed in 0.1s", Passed},
+		{"(npm test; lamp all) | cat", "5 passed in 0.1s", Unknown}, // one report is none of two programs
 	} {
 		if o := table.Of(bash(tt.line), result(tt.printed, false)); o.Verdict != tt.want {
 			t.Errorf("%q printed %q: %q, want %q", tt.line, tt.printed, o.Verdict, tt.want)
