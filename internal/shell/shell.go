@@ -227,7 +227,7 @@ func parse(line string) (*syntax.File, error) {
 	}
 	wrong, _ := errors.AsType[syntax.ParseError](err)
 	_, rest, _ := strings.Cut(wrong.Text, "unclosed here-document `")
-	if end, _, found := strings.Cut(rest, "`"); found && !strings.Contains(end, "\n") {
+	if end, _, found := strings.Cut(rest, "`"); found {
 		if file, err := parser.Parse(strings.NewReader(line+"\n"+end+"\n"), ""); err == nil {
 			return file, nil
 		}

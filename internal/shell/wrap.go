@@ -182,10 +182,11 @@ func (w *wrapper) behind(words []string) (at int, ok bool) {
 	return at, at < len(words)
 }
 
-// isAssignment reports whether a word sets a variable.
+// isAssignment reports whether a word before a program sets a variable. Unlike a shell, env and sudo
+// take any name.
 func isAssignment(w string) bool {
 	name, _, ok := strings.Cut(w, "=")
-	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	return ok && name != ""
 }
 
 // isShell reports whether a program is a shell.
