@@ -85,6 +85,8 @@ remember a number called decision-count with 1
 		{"the same state again", func() ([]string, error) { return s.SetSourceState(Scanned) }, ""},
 		{"a basis of claims", func() ([]string, error) { return s.SetClaimBasis(BasisNone) }, "remember a string called claim-basis with \"none\"\n"},
 		{"where to resume", func() ([]string, error) { return s.SetResumeState("at step 3") }, "remember a string called resume-state with \"at step 3\"\n"},
+		{"the same basis again", func() ([]string, error) { return s.SetClaimBasis(BasisNone) }, ""},
+		{"the same place again", func() ([]string, error) { return s.SetResumeState("at step 3") }, ""},
 		{
 			"a source", func() ([]string, error) { return s.AddSource("Spec v2.md", "all of it") },
 			"remember a source called spec-v2-md with \"all of it\"\n",
@@ -116,11 +118,14 @@ remember a number called decision-count with 1
 			"a summary", func() ([]string, error) { return s.Summarize("sum_1", 4) },
 			"remember a string called session-summary with \"sum_1\"\nremember a number called summary-blocks with 4\n",
 		},
+		{"a summary of one block more", func() ([]string, error) { return s.Summarize("sum_1", 5) }, "remember a number called summary-blocks with 5\n"},
+		{"back to fewer", func() ([]string, error) { return s.Summarize("sum_1", 4) }, "remember a number called summary-blocks with 4\n"},
 		{"the same summary", func() ([]string, error) { return s.Summarize("sum_1", 4) }, ""},
 		{
 			"no summary any more", func() ([]string, error) { return s.Summarize("", 0) },
 			"remember a string called session-summary with \"none\"\nremember a number called summary-blocks with 0\n",
 		},
+		{"none, of blocks", func() ([]string, error) { return s.Summarize("", 7) }, ""},
 		{"none, as before", func() ([]string, error) { return s.Summarize("", 0) }, ""},
 		{
 			"what the gate holds", func() ([]string, error) { return s.Gate("m_1", GateHeld) },
@@ -130,6 +135,11 @@ remember a number called decision-count with 1
 			"what a person lets through", func() ([]string, error) { return s.Gate("m_1", GateCommitted) },
 			"remember a list called gate-committed\nadd \"m_1\" to gate-committed\nremove \"m_1\" from gate-held\n",
 		},
+		{
+			"what a person rejects", func() ([]string, error) { return s.Gate("m_1", GateRejected) },
+			"remove \"m_1\" from gate-committed\nremember a list called gate-rejected\nadd \"m_1\" to gate-rejected\n",
+		},
+		{"the same again", func() ([]string, error) { return s.Gate("m_1", GateRejected) }, ""},
 		{"the end", s.Close, "remember a string called contract-state with \"closed\"\n"},
 	} {
 		diffLines(t, tt.name, tt.want, write(tt.write()))
@@ -434,6 +444,15 @@ func TestCorrections(t *testing.T) {
 	must(t)(s.AddCorrection(sourcesFirst))
 	if !s.Effects().SourcesFirst || s.Corrections()[0].Category != "verification" {
 		t.Errorf("effects %+v, corrections %+v, want sources first", s.Effects(), s.Corrections())
+	}
+	must(t)(s.AddCorrection(priorContext, "block-1"))
+	heir := new(Contract)
+	must(t)(heir.Inherit(s))
+	if diff := cmp.Diff(Effects{PriorContext: true, SourcesFirst: true}, heir.Effects()); diff != "" {
+		t.Errorf("effects of corrections of an earlier session (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff("", strings.Join(must(t)(heir.AddCorrection(priorContext)), "\n")); diff != "" {
+		t.Errorf("an inherited correction is given again:\n%s", diff)
 	}
 }
 
