@@ -855,6 +855,26 @@ func TestLinesOfFailures(t *testing.T) {
 	if err != nil || len(r.Failures) != 1 || r.Failures[0].Kind != FailedDecision || r.Failures[0].Line != 5 || r.State.Texts("other") != nil {
 		t.Errorf("got %+v, %v, want a failure in line 5", r, err)
 	}
+	for text, want := range map[string]string{
+		"remember a number called token-budget with 5\nremember a number called window-tokens with 6\nremember a number called window-tokens with 7\nremember a number called token-budget with 4":          "line 3: a window of 7 tokens is over the budget of 4",
+		"remember a number called window-tokens with 0\nremember a number called token-budget with 0":                                                                                                       "",
+		declarations + "remember a list called correction-blocks\nadd \"b\" to evicted-blocks\nadd \"b\" to correction-blocks\nsort notes by name\nremember a source called notes with \"x\"":               "line 5: block \"b\" is in correction-blocks and is evicted",
+		"remember a list called inherited-decisions with \"use-a-1\" and \"use-b-1\"\nremember a list called tracked-decisions\nadd \"use-b-1\" to tracked-decisions\nadd \"use-a-2\" to tracked-decisions": "line 4: decision \"use-a-2\" contradicts \"use-a-1\"",
+	} {
+		r, err := Run(Lines(text), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var got []string
+		for _, f := range r.Failures {
+			if f.Kind != FailedStatement {
+				got = append(got, f.String())
+			}
+		}
+		if got := strings.Join(got, "; "); got != want {
+			t.Errorf("%s\nfails in %s, want %s", text, got, want)
+		}
+	}
 }
 
 // An error about a run says how many failures there are besides the first.
