@@ -182,14 +182,14 @@ func (n *namer) others(from, to int) {
 	}
 	n.add(-1, "l", length)
 	last := len(n.tokens)
-	for n.tokens[last-1].kind == stop {
+	for last > 0 && n.tokens[last-1].kind == stop {
 		last--
 	}
 	if to >= last {
 		to = len(n.tokens)
 	}
 	n.add(-1, "e", n.text1(to))
-	if n.tokens[last-1].kind != word {
+	if last > 0 && n.tokens[last-1].kind != word {
 		n.add(-1, "E", n.text1(last-1))
 	}
 }
@@ -200,7 +200,7 @@ var signs = map[kind]string{literal: `""`, comma: ",", stop: ".", ask: "?", semi
 // text1 returns the name of a token in features: a word in lower case, "#" for a number, a sign,
 // or "$" for the end of the prompt.
 func (c *compiler) text1(i int) string {
-	if i >= len(c.tokens) || c.tokens[i].kind == stop && i == len(c.tokens)-1 {
+	if i < 0 || i >= len(c.tokens) || c.tokens[i].kind == stop && i == len(c.tokens)-1 {
 		return "$"
 	}
 	t := c.tokens[i]
@@ -240,7 +240,7 @@ func (c *compiler) lead(i int) string {
 // classes returns the classes of a token: those of the word or of its singular, or else a class
 // by its ending.
 func (c *compiler) classes(i int) []string {
-	if i >= len(c.tokens) {
+	if i < 0 || i >= len(c.tokens) {
 		return nil
 	}
 	low := c.tokens[i].low // "" if the token is no word

@@ -329,7 +329,7 @@ func (f *filling) near(cl clause, p part) bool {
 	for k < f.act.at && (f.tokens[k].kind == colon || f.tokens[k].kind == semi || f.tokens[k].kind == comma) {
 		k++
 	}
-	return f.skip(k, p.end) >= f.act.at && !f.tokens[cl.to].breaks() || f.tokens[cl.to].kind == colon || f.tokens[cl.to].kind == semi
+	return k < len(f.tokens) && f.skip(k, p.end) >= f.act.at && !f.tokens[cl.to].breaks() || f.tokens[cl.to].kind == colon || f.tokens[cl.to].kind == semi
 }
 
 // vagueBody reports whether the words after the opener name nothing.
@@ -663,7 +663,7 @@ func (f *filling) clause(cl clause, lead bool) {
 		return
 	}
 	f.run(i, cl.to, slot)
-	if f.count() == before && !lead && f.act.verb == Fix && len(f.slots[slotSymptoms]) == 0 && cl.act == nil && cl.to-i <= symptomLength && f.tokens[cl.from-1].kind != colon {
+	if f.count() == before && !lead && f.act.verb == Fix && len(f.slots[slotSymptoms]) == 0 && cl.act == nil && cl.to-i <= symptomLength && cl.from > 0 && f.tokens[cl.from-1].kind != colon {
 		f.put(slotSymptoms, i, cl.to)
 	}
 }
@@ -683,7 +683,7 @@ const symptomLength = 30
 func (f *filling) begin(cl clause, i int, lead bool) Slot {
 	switch f.act.verb {
 	case Fix:
-		if f.open() && f.findSymptom(i, cl.to) < cl.to || f.open() && !lead && f.tokens[cl.from-1].kind == colon {
+		if f.open() && f.findSymptom(i, cl.to) < cl.to || f.open() && !lead && cl.from > 0 && f.tokens[cl.from-1].kind == colon {
 			return slotTarget
 		}
 	case Decide:
@@ -898,7 +898,7 @@ func (f *filling) styled() {
 		return
 	}
 	from := 0
-	for f.tokens[from].start < form[0].Start {
+	for from < len(f.tokens) && f.tokens[from].start < form[0].Start {
 		from++
 	}
 	to := from

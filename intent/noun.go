@@ -331,7 +331,7 @@ func (c *compiler) desiredState(cl clause) (act, bool) {
 		return act{}, false
 	}
 	subject := be - 1
-	for c.is(subject-1, "needs", "has", "ought", "should") {
+	for subject > i && c.is(subject-1, "needs", "has", "ought", "should") {
 		subject--
 	}
 	return act{opener: opener{verb: Transform, form: formTargetFirst}, at: i, body: be + 1, slot: slotTargetForm, passive: subject}, true

@@ -215,7 +215,7 @@ func alternatives(expression string) []string {
 				}
 			}
 		case c == '(':
-			if end := strings.IndexAny(expression[i:], ":)"); strings.HasPrefix(expression[i:], "(?") && expression[i+end] == ')' {
+			if end := strings.IndexAny(expression[i:], ":)"); strings.HasPrefix(expression[i:], "(?") && end > 0 && expression[i+end] == ')' {
 				return []string{expression}
 			}
 			depth++

@@ -562,7 +562,7 @@ func failing(args []string) bool {
 func fails(s *syntax.Stmt) bool {
 	for {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
-		if block, is := s.Cmd.(*syntax.Block); is {
+		if block, is := s.Cmd.(*syntax.Block); is && len(block.Stmts) > 0 {
 			s = block.Stmts[len(block.Stmts)-1]
 			continue
 		}

@@ -82,7 +82,7 @@ type how struct {
 // they run. A wrapper that runs no program stays.
 func unwrap(words []string, known []bool) ([]string, []bool, how) {
 	var h how
-	for known[0] {
+	for len(words) > 0 && known[0] {
 		name := programName(words[0], true)
 		wrap, ok := wrappers.Get()[name]
 		if !ok {
