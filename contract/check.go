@@ -76,8 +76,8 @@ func (c *checker) place(lines []string) {
 		open[c.by[i]] = append(open[c.by[i]], &c.failures[i])
 	}
 	for n := len(lines); n > 0 && len(open) > 0; n-- {
-		st, err := c.state.read(lines[n-1])
-		if err != nil || st.verb == verbRemove {
+		st, _ := c.state.read(lines[n-1]) // on an error, a statement without effect
+		if st.verb == verbRemove {
 			continue
 		}
 		by := added{st.name, st.text}

@@ -233,6 +233,7 @@ when total is above 10:
 Add "Block-1" to the Retained-Blocks.
    compare paged-blocks to evicted-blocks
 remember the string called last-pager-pass with "2026-05-17T03:08:12+00:00"
+add "x" to seen
 nonsense that is no statement at all
 `
 	s, err := Replay(Lines(text))
@@ -291,7 +292,12 @@ func TestReplayErrors(t *testing.T) {
 		{`remember a string called last-pager-pass with "yesterday"`, `column 47: "yesterday" is no time of a pass`},
 		{`remember a number called last-pager-pass with 5`, "column 26: last-pager-pass is changed in another way"},
 		{`add "none" to paged-blocks`, `column 5: block id "none" is the language's word for an empty list`},
+		{"\x1fadd \"block-2\" to paged-blocks", "column 19: a statement about our lists is indented, so that it may belong to a handler"},
+		{` add "block-2" to paged-blocks`, "column 19: a statement about our lists is indented, so that it may belong to a handler"},
+		{`add "block-2"paged-blocks`, "column 14: paged-blocks is changed in another way"},
+		{"overwrite\x1fpaged-blocks", "column 11: paged-blocks is changed in another way"},
 		{`add "block-2`, "column 5: a quotation mark is not closed"},
+		{"\u2028show x", "column 1: there is a line break in the line"},
 		{"show x\u2028add \"block-2\" to paged-blocks", "column 7: there is a line break in the line"},
 	} {
 		lines := slices.Collect(Lines(declarations + "add \"block-1\" to retained-blocks\n"))

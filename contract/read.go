@@ -73,12 +73,11 @@ func readMove(line string) (statement, bool) {
 		}
 		st.verb, preposition = verbRemove, ` from `
 	}
-	end := strings.IndexByte(rest, '"')
-	if end < 0 || checkID(rest[:end]) != nil {
+	st.text, rest, _ = strings.Cut(rest, `"`)
+	if checkID(st.text) != nil {
 		return statement{}, false
 	}
-	st.text = rest[:end]
-	st.name, ok = strings.CutPrefix(rest[end+1:], preposition)
+	st.name, ok = strings.CutPrefix(rest, preposition)
 	st.column = len(line) - len(st.name) + 1
 	return st, ok && (Bucket(st.name).index() >= 0 || List(st.name).index() >= 0)
 }
@@ -102,7 +101,7 @@ func (s *Contract) readText(text string) (statement, *SyntaxError) {
 			return statement{changes: true}, changed(n.Text, n.Pos.Column)
 		}
 	}
-	return statement{changes: len(writes) > 0 || line.Body() != nil}, nil
+	return statement{changes: len(writes) > 0}, nil
 }
 
 // language returns the language of contracts, which includes the session pack.
@@ -228,7 +227,7 @@ func readScalar(name, value string) statement {
 	}
 	quoted := strings.HasPrefix(value, `"`)
 	number := strings.Trim(value, "0123456789.-") == "" && value != ""
-	if def := &scalars[i]; quoted && !def.number || !quoted && (number && def.number || slices.Contains(def.among, value)) {
+	if def := &scalars[i]; quoted && !def.number || number && def.number || slices.Contains(def.among, value) {
 		return statement{verb: verbBind, name: name, text: unquoted(value)}
 	}
 	return statement{}

@@ -85,6 +85,8 @@ remember a number called decision-count with 1
 		{"the same state again", func() ([]string, error) { return s.SetSourceState(Scanned) }, ""},
 		{"a basis of claims", func() ([]string, error) { return s.SetClaimBasis(BasisNone) }, "remember a string called claim-basis with \"none\"\n"},
 		{"where to resume", func() ([]string, error) { return s.SetResumeState("at step 3") }, "remember a string called resume-state with \"at step 3\"\n"},
+		{"the same basis again", func() ([]string, error) { return s.SetClaimBasis(BasisNone) }, ""},
+		{"the same place again", func() ([]string, error) { return s.SetResumeState("at step 3") }, ""},
 		{
 			"a source", func() ([]string, error) { return s.AddSource("Spec v2.md", "all of it") },
 			"remember a source called spec-v2-md with \"all of it\"\n",
@@ -116,11 +118,14 @@ remember a number called decision-count with 1
 			"a summary", func() ([]string, error) { return s.Summarize("sum_1", 4) },
 			"remember a string called session-summary with \"sum_1\"\nremember a number called summary-blocks with 4\n",
 		},
+		{"a summary of one block more", func() ([]string, error) { return s.Summarize("sum_1", 5) }, "remember a number called summary-blocks with 5\n"},
+		{"back to fewer", func() ([]string, error) { return s.Summarize("sum_1", 4) }, "remember a number called summary-blocks with 4\n"},
 		{"the same summary", func() ([]string, error) { return s.Summarize("sum_1", 4) }, ""},
 		{
 			"no summary any more", func() ([]string, error) { return s.Summarize("", 0) },
 			"remember a string called session-summary with \"none\"\nremember a number called summary-blocks with 0\n",
 		},
+		{"none, of blocks", func() ([]string, error) { return s.Summarize("", 7) }, ""},
 		{"none, as before", func() ([]string, error) { return s.Summarize("", 0) }, ""},
 		{
 			"what the gate holds", func() ([]string, error) { return s.Gate("m_1", GateHeld) },
@@ -130,6 +135,11 @@ remember a number called decision-count with 1
 			"what a person lets through", func() ([]string, error) { return s.Gate("m_1", GateCommitted) },
 			"remember a list called gate-committed\nadd \"m_1\" to gate-committed\nremove \"m_1\" from gate-held\n",
 		},
+		{
+			"what a person rejects", func() ([]string, error) { return s.Gate("m_1", GateRejected) },
+			"remove \"m_1\" from gate-committed\nremember a list called gate-rejected\nadd \"m_1\" to gate-rejected\n",
+		},
+		{"the same again", func() ([]string, error) { return s.Gate("m_1", GateRejected) }, ""},
 		{"the end", s.Close, "remember a string called contract-state with \"closed\"\n"},
 	} {
 		diffLines(t, tt.name, tt.want, write(tt.write()))
@@ -171,6 +181,7 @@ func TestNothingCanBeWrittenToAClosedContract(t *testing.T) {
 	s := new(Contract)
 	write := must(t)
 	write(s.AddQuestion("why?"))
+	write(s.Guard())
 	write(s.Close())
 	before := describe(s)
 	for name, f := range writers(s) {
@@ -311,6 +322,7 @@ func TestStem(t *testing.T) {
 		{"use-foo--bar", "foo-", "bar"},
 		{"use-a-.5-b", "a-.5", "b"},
 		{"use-a-v-b", "a-v", "b"},
+		{"use-a-v", "a", "v"},
 		{"use-a-5-6", "a", "5-6"},
 		{"choose-a-b=c-1", "a-b", "c-1"},
 		{" Prefer-Tabs-Wide ", "tabs", "wide"},
@@ -433,6 +445,15 @@ func TestCorrections(t *testing.T) {
 	if !s.Effects().SourcesFirst || s.Corrections()[0].Category != "verification" {
 		t.Errorf("effects %+v, corrections %+v, want sources first", s.Effects(), s.Corrections())
 	}
+	must(t)(s.AddCorrection(priorContext, "block-1"))
+	heir := new(Contract)
+	must(t)(heir.Inherit(s))
+	if diff := cmp.Diff(Effects{PriorContext: true, SourcesFirst: true}, heir.Effects()); diff != "" {
+		t.Errorf("effects of corrections of an earlier session (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff("", strings.Join(must(t)(heir.AddCorrection(priorContext)), "\n")); diff != "" {
+		t.Errorf("an inherited correction is given again:\n%s", diff)
+	}
 }
 
 func TestNames(t *testing.T) {
@@ -490,6 +511,11 @@ func TestInit(t *testing.T) {
 	write := must(t)
 	s := new(Contract)
 	write(s.Pass(nil, at)) // a contract need not be empty
+	early := s.Clone()
+	write(early.SetResumeState("step 1"))
+	if write(early.Init("", new(Payload))); early.ResumeState() != "step 1" {
+		t.Errorf("a payload without a state resumes at %q", early.ResumeState())
+	}
 	lines := write(s.Init("s-1", p))
 	template := write(new(Contract).Init("s-1", nil))
 	if diff := cmp.Diff(template, lines[:len(template)]); diff != "" {
@@ -546,6 +572,7 @@ func TestParsePayloadErrors(t *testing.T) {
 		`{"Sources": []}`:                        "Sources",
 		`{"sources": {}}`:                        "sources",
 		`{"sources": [{"name": "a"}]}`:           "sources.0",
+		`{"sources": [{"text": "a"}]}`:           "sources.0",
 		`{"sources": [{"name": 1, "text": ""}]}`: "sources.0.name",
 		`{"sources": [{"uri": ""}]}`:             "sources.0.uri",
 		`{"decisions": ["a", null]}`:             "decisions.1",
@@ -579,6 +606,9 @@ func TestReplaySessionErrors(t *testing.T) {
 		{`remember a number called window-tokens with -1`, `column 26: window-tokens cannot be "-1": it is a whole number that is not negative`},
 		{`remember a number called decision-count from count the tracked-decisions`, "column 26: tracked-decisions is counted before it is declared"},
 		{`remember a number called block-count from count the paged-blocks`, "column 26: block-count is changed in another way"},
+		{`assign window-tokens to "5"`, "column 8: window-tokens is changed in another way"},
+		{`remember a list called tracked-decisions from count the open-questions`, "column 24: tracked-decisions is changed in another way"},
+		{`remember a list called tracked-decisions with 5`, "column 24: tracked-decisions is changed in another way"},
 		{`assign open-questions to "a"`, "column 8: open-questions is changed in another way"},
 		{`remember a list called tracked-decisions from open-questions`, "column 24: tracked-decisions is changed in another way"},
 		{`remember a list called tracked-decisions with f as "x"`, "column 24: tracked-decisions is changed in another way"},
@@ -632,7 +662,7 @@ remember a source called dbPassword with "x"
 	if diff := cmp.Diff([]sensitive{{1, "ssn"}}, FindSensitive(Lines("the ssn, and ssnow"))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
-	for text, want := range map[string]int{"ssn": 1, "xssn yssn and ssn": 1, "xssn and yssn": 0, "ssnow": 0} {
+	for text, want := range map[string]int{"ssn": 1, "xssn yssn and ssn": 1, "ssnssn ssn": 1, "xssn and yssn": 0, "ssnow": 0} {
 		if got := FindSensitive(Lines(text)); len(got) != want {
 			t.Errorf("findings in %q: %v, want %d", text, got, want)
 		}
@@ -797,6 +827,7 @@ func TestNothingThatChangesFollowsTheEnd(t *testing.T) {
 		"assign x to 1":                       false,
 		"define big: is 1":                    false,
 		"when x is 1:":                        true,
+		"\ufeff":                              false,
 		"disclose":                            true, // it names what it does, which was read before
 		"add":                                 false,
 		"inherited add":                       false,
@@ -823,6 +854,26 @@ func TestLinesOfFailures(t *testing.T) {
 	r, err := Run(Lines(text), nil)
 	if err != nil || len(r.Failures) != 1 || r.Failures[0].Kind != FailedDecision || r.Failures[0].Line != 5 || r.State.Texts("other") != nil {
 		t.Errorf("got %+v, %v, want a failure in line 5", r, err)
+	}
+	for text, want := range map[string]string{
+		"remember a number called token-budget with 5\nremember a number called window-tokens with 6\nremember a number called window-tokens with 7\nremember a number called token-budget with 4":          "line 3: a window of 7 tokens is over the budget of 4",
+		"remember a number called window-tokens with 0\nremember a number called token-budget with 0":                                                                                                       "",
+		declarations + "remember a list called correction-blocks\nadd \"b\" to evicted-blocks\nadd \"b\" to correction-blocks\nsort notes by name\nremember a source called notes with \"x\"":               "line 5: block \"b\" is in correction-blocks and is evicted",
+		"remember a list called inherited-decisions with \"use-a-1\" and \"use-b-1\"\nremember a list called tracked-decisions\nadd \"use-b-1\" to tracked-decisions\nadd \"use-a-2\" to tracked-decisions": "line 4: decision \"use-a-2\" contradicts \"use-a-1\"",
+	} {
+		r, err := Run(Lines(text), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var got []string
+		for _, f := range r.Failures {
+			if f.Kind != FailedStatement {
+				got = append(got, f.String())
+			}
+		}
+		if got := strings.Join(got, "; "); got != want {
+			t.Errorf("%s\nfails in %s, want %s", text, got, want)
+		}
 	}
 }
 
@@ -1178,19 +1229,21 @@ func TestFailedEditsChangeNoList(t *testing.T) {
 	for _, d := range []string{"pin-go-1", "pin-go-2", "pin-go-1", "pin-py-3"} {
 		write(s.AddDecision(d, Override))
 	}
+	write(s.AddQuestion("how?"))
 	want := []string{"pin-go-1", "pin-py-3"}
 	_, err := s.edit(func(d *draft) {
 		d.remove(TrackedDecisions, "pin-go-1")
 		d.add(TrackedDecisions, "decision", "pin-go-3")
 		d.add(TrackedDecisions, "decision", "pin-py-4")
 		d.remove(TrackedDecisions, "pin-go-3")
+		d.remove(OpenQuestions, "how?")
 		d.add(OpenQuestions, "question", "why?")
 		d.remove(OpenQuestions, "who?")
 	})
 	if err == nil {
 		t.Fatal("the edit succeeds")
 	}
-	if diff := cmp.Diff(want, s.Texts(TrackedDecisions)); diff != "" || s.Texts(OpenQuestions) != nil {
+	if diff := cmp.Diff(want, s.Texts(TrackedDecisions)); diff != "" || !slices.Equal(s.Texts(OpenQuestions), []string{"how?"}) {
 		t.Errorf("decisions (-want +got):\n%s\nquestions: %v", diff, s.Texts(OpenQuestions))
 	}
 	for decision, want := range map[string][]Conflict{

@@ -131,7 +131,6 @@ func (s *Contract) Pass(decisions []Move, at time.Time) ([]string, error) {
 	for line := range strings.Lines(text) {
 		line = line[:len(line)-1]
 		if err := s.apply(line); err != nil {
-			err.Line, err.Statement = len(lines)+1, line
 			return nil, err // unreachable: the decisions were checked
 		}
 		lines = append(lines, line)
@@ -243,7 +242,7 @@ func (s *Contract) add(st *statement) *SyntaxError {
 func (s *Contract) remove(st *statement) *SyntaxError {
 	b := Bucket(st.name)
 	i := b.index()
-	if !s.declared[i] || s.blocks[st.text] != b {
+	if s.blocks[st.text] != b {
 		return fault(st.column, "", "block %q is not in %s", st.text, b)
 	}
 	delete(s.blocks, st.text)

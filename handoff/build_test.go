@@ -60,7 +60,7 @@ func TestBuild(t *testing.T) {
 		},
 		Questions:   []Question{{"Which relay?", ""}},
 		Corrections: []Correction{{"Measure.", ""}, {"measure", "x"}},
-		Out:         []Out{{"3f2a", "the log"}, {"99bc", ""}},
+		Out:         []Out{{"3f2a", "the log"}, {"99bc", ""}, {"", "nothing"}},
 		Done:        []string{"Read it.", "Test it.", "Which relay?", "Is it dry?", "The relay is slow.", "read it"},
 		Remaining:   []string{"Test it."},
 		Unavailable: []string{"the bench"},
@@ -194,6 +194,15 @@ func TestCheckAgainstARecord(t *testing.T) {
 	p.Done = []string{"Is it dry?"}
 	if found := findings(Check(p, nil)); !strings.Contains(found, "is a question") {
 		t.Errorf("findings:\n%s\nwant that a question is none of what is done", found)
+	}
+	p = Build(&Input{Notes: "The relay may be too old for it."})
+	p.Sources = slices.Repeat([]Source{{"a.go", "file", Referenced, "named"}}, 2)
+	p.Artifacts = slices.Repeat([]Deliverable{{"b.go", "file", "b.go", Draft}}, 2)
+	for reasoning, want := range map[string]bool{"the relay may be too old": true, "relay may be too old for": true, "the relay may be too ol": false} {
+		found := findings(Check(p, &Evidence{Reasoning: []string{reasoning}}))
+		if strings.Contains(found, "hidden reasoning") != want || strings.Contains(found, "has two") {
+			t.Errorf("%s: findings:\n%s\nwant hidden reasoning: %v, and nothing with two states", reasoning, found, want)
+		}
 	}
 }
 

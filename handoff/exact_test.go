@@ -30,7 +30,7 @@ func TestSourcesOfAHistory(t *testing.T) {
 	h := recorded(2,
 		facts.Fact{Kind: facts.FactRead, Subject: "a.go", Block: 1}, facts.Fact{Kind: facts.FactRead, Subject: "b.go", Status: facts.StatusFailed},
 		facts.Fact{Kind: facts.FactCommand, Subject: "make", Status: facts.StatusOK, Text: "lit"}, facts.Fact{Kind: facts.FactCommand, Subject: "make x", Status: facts.StatusOK}, facts.Fact{Kind: facts.FactCommand, Subject: "make y", Status: facts.StatusFailed},
-		facts.Fact{Kind: facts.FactCommand, Subject: "ls", Status: facts.StatusOK}, facts.Fact{Kind: facts.FactReference, Subject: "https://a.io/x"}, facts.Fact{Kind: facts.FactReference, Subject: "#17"}, facts.Fact{Kind: facts.FactTodo, Subject: "x"},
+		facts.Fact{Kind: facts.FactCommand, Subject: "make z"}, facts.Fact{Kind: facts.FactCommand, Subject: "ls", Status: facts.StatusOK}, facts.Fact{Kind: facts.FactReference, Subject: "https://a.io/x"}, facts.Fact{Kind: facts.FactReference, Subject: "#17"}, facts.Fact{Kind: facts.FactTodo, Subject: "x"},
 		facts.Fact{Kind: facts.FactRead, Subject: "a.go"},
 	)
 	var in Input
@@ -183,12 +183,41 @@ func TestPacketsThatAreBroken(t *testing.T) {
 		before: "14. Handoff Notes for the Receiving Agent: the section is missing",
 		strings.Replace(text, "- **Created for:**", " x\n- **Created for:**", 1):       "Header: \" x\" is no entry of a list",
 		strings.Replace(text, "- **Primary intent:**", " x\n- **Primary intent:**", 1): "3. Active Intent: \" x\" is no entry of a list",
+		strings.Replace(text, "- **Created for:**", "\tx\n- **Created for:**", 1):      "Header: \"\tx\" is no entry of a list",
 		strings.Replace(text, "  - lamp\n", "  -\n", 1):                                "3. Active Intent: Unresolved slots: says nothing",
+		strings.Replace(text, "slots:**\n", "slots:** None\n", 1):                      "3. Active Intent: Unresolved slots: \"None\" is not a list",
+		strings.Replace(text, "slots:**\n", "slots:** None.\n", 1):                     "3. Active Intent: Unresolved slots: \"None.\" is not a list",
 	} {
 		_, err := Parse("", []byte(broken))
 		if e, ok := errors.AsType[*transcript.SyntaxError](err); !ok || e.Field+": "+e.Text != want {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+	p, err := Parse("", []byte(strings.Replace(text, "slots:**\n  - lamp\n", "slots:** none\n", 1)))
+	if err != nil || len(p.Intent.Slots) != 0 {
+		t.Errorf("of no slots: %+v, %v", p, err)
+	}
+}
+
+// A packet may be read up to any place.
+func TestPlacesUpToASlot(t *testing.T) {
+	p := &Packet{Intent: Aim{Slots: []string{"lamp", "bulb"}}}
+	for _, want := range []int{4, 5, 6} { // the basis, and the slots behind it
+		n := 0
+		for at := range p.places() {
+			if at.section == sectionIntent {
+				n++
+			}
+			if n == want {
+				break
+			}
+		}
+		if n != want {
+			t.Errorf("%d places of the intent, want %d", n, want)
+		}
+	}
+	if text := p.Markdown(); !strings.Contains(text, "\n- **Date:** \n") || strings.Contains(text, "Filename") {
+		t.Errorf("only an optional label may be missing:\n%s", text)
 	}
 }
 
@@ -356,6 +385,12 @@ func TestLinesOfLists(t *testing.T) {
 		}
 	}
 	r := &reader{name: "x.md"}
+	for n, want := range map[int]string{1: "begin it with \"- **Basis:**\"", 2: "begin it with - **Basis:** or - **Why:**"} {
+		err := r.unlabeled(&item{lines: []string{"x"}}, "List", "", fields[:n])
+		if e, ok := errors.AsType[*transcript.SyntaxError](err); !ok || e.Hint != want {
+			t.Errorf("of %d labels: %v, want the hint %s", n, err, want)
+		}
+	}
 	for _, tt := range []struct {
 		lines string
 		bare  bool

@@ -64,9 +64,6 @@ func namePart(s string) string {
 
 // base returns the ASCII letter for a letter with a diacritic. It returns any other r unchanged.
 func base(r rune) rune {
-	if r < 0x80 {
-		return r
-	}
 	for _, letters := range bases {
 		if strings.ContainsRune(letters, r) {
 			return rune(letters[0])

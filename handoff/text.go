@@ -53,8 +53,8 @@ func decode(s string) string {
 		return s
 	}
 	return reference.Get().ReplaceAllStringFunc(s, func(ref string) string {
-		n, err := strconv.Atoi(ref[2 : len(ref)-1])
-		if err != nil || n > unicode.MaxRune || !utf8.ValidRune(rune(n)) {
+		n, _ := strconv.Atoi(ref[2 : len(ref)-1]) // at most seven digits
+		if !utf8.ValidRune(rune(n)) {
 			return ref
 		}
 		return string(rune(n))

@@ -324,6 +324,15 @@ func TestLimit(t *testing.T) {
 	if len(in.Assumed) != 1 || !strings.HasSuffix(in.Assumed[0], "bytes in the middle were not looked at") || in.Confidence != confidenceMedium {
 		t.Errorf("assumed %q with %s confidence", in.Assumed, in.Confidence)
 	}
+	signs := Compile(strings.Repeat("?!", 100), &Options{Limit: 64})
+	if signs.Pass != "" || signs.Confidence != confidenceLow {
+		t.Errorf("signs of which not all were looked at pass as %q with %s confidence", signs.Pass, signs.Confidence)
+	}
+	for limit, want := range map[int]int{-1: 0, 0: 0, 1: 2} {
+		if in := Compile("Fix the parser", &Options{Limit: limit}); len(in.Assumed) != want {
+			t.Errorf("a limit of %d: assumed %q", limit, in.Assumed)
+		}
+	}
 	short := Compile("Explain DNS. "+strings.Repeat("a ", 50)+"and then write a poem.", &Options{Limit: 64})
 	if got, want := show(short), `explain target="DNS" + create`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -340,10 +349,13 @@ func TestLimitWithoutBlanks(t *testing.T) {
 		{"fix " + strings.Repeat("修", 40) + " it crashes", 135 - 31 - 32},
 		{strings.Repeat("x", 100) + " fix it", 107 - 64},
 		{"fix " + strings.Repeat("a ", 100), 204 - 31 - 31},
+		{"fix " + strings.Repeat("x", 61), 1},
+		{"fix " + strings.Repeat("x", 20) + " " + strings.Repeat("y", 100), 125 - 24 - 32},
+		{"fix " + strings.Repeat("x", 96) + " " + strings.Repeat("y", 23), 124 - 32 - 24},
 	} {
 		in := Compile(tt.prompt, &Options{Limit: 64})
-		if want := fmt.Sprintf("%d bytes in the middle were not looked at", tt.cut); !slices.Contains(in.Assumed, want) {
-			t.Errorf("%q: assumed %q, want %q", tt.prompt, in.Assumed, want)
+		if want := fmt.Sprintf("%d bytes in the middle were not looked at", tt.cut); !slices.Contains(in.Assumed, want) || in.Confidence == confidenceHigh {
+			t.Errorf("%q: assumed %q with %s confidence, want %q", tt.prompt, in.Assumed, in.Confidence, want)
 		}
 	}
 }
@@ -352,6 +364,9 @@ func TestFurtherRequestsAreBounded(t *testing.T) {
 	in := Compile("Fix the parser."+strings.Repeat(" Write a poem.", 20), nil)
 	if len(in.Secondary) != maxSecondary || in.Assumed[len(in.Assumed)-1] != "12 further requests were left out" {
 		t.Errorf("%d further requests, assumed %q", len(in.Secondary), in.Assumed)
+	}
+	if in := Compile("Fix the parser."+strings.Repeat(" Write a poem.", maxSecondary+1), nil); !slices.Equal(in.Assumed, []string{"1 further requests were left out"}) {
+		t.Errorf("of one too many: assumed %q", in.Assumed)
 	}
 	if in := Compile("Fix the parser."+strings.Repeat(" Write a poem.", maxSecondary), nil); len(in.Secondary) != maxSecondary || in.Assumed != nil {
 		t.Errorf("%d further requests, assumed %q", len(in.Secondary), in.Assumed)

@@ -409,7 +409,7 @@ func (f *filling) plainRun(i, end int) bool {
 // depth fills the slot depth with the words before the noun that names the result, as in "a
 // quick overview of".
 func (f *filling) depth() {
-	if f.act.verb != Explain || f.act.to-f.act.from < 2 {
+	if f.act.verb != Explain {
 		return
 	}
 	from := f.act.from
@@ -692,7 +692,7 @@ func (f *filling) begin(cl clause, i int, lead bool) Slot {
 		if _, n := styles.Get().at(f.tokens[i:cl.to]); n > 0 && n == cl.to-i {
 			return slotStyle
 		}
-		if cl.act != nil && f.is(cl.act.at, "make", "write") && cl.to > cl.act.body+1 && f.hasStyle(cl.act.body+1, cl.to) {
+		if cl.act != nil && f.is(cl.act.at, "make", "write") && f.hasStyle(cl.act.body+1, cl.to) {
 			f.put(slotStyle, cl.act.body+1, cl.to)
 		}
 	case Analyze:

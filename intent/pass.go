@@ -105,7 +105,7 @@ func (c *compiler) pass() PassReason {
 		return passMachine
 	case other > 0 || words > passLength || greets+goesOn == 0:
 		return ""
-	case goesOn > greets || greets == 0:
+	case goesOn > greets:
 		return passContinuation
 	default:
 		return passGreeting

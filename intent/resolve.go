@@ -259,7 +259,7 @@ func (c *compiler) asksRepair(i, end int) bool {
 // compared reports whether one of the next words is a comparative or a superlative.
 func (c *compiler) compared(i, end int) bool {
 	for k := i; k < min(end, i+4); k++ {
-		if c.is(k, "best", "worse", "better") || c.is(k-1, "the", "which") && len(c.tokens[k].low) > 4 && (strings.HasSuffix(c.tokens[k].low, "er") || strings.HasSuffix(c.tokens[k].low, "est")) && c.tokens[k].kind == word {
+		if c.is(k, "best", "worse", "better") || c.is(k-1, "the", "which") && len(c.tokens[k].low) > 4 && (strings.HasSuffix(c.tokens[k].low, "er") || strings.HasSuffix(c.tokens[k].low, "est")) {
 			return true
 		}
 	}
@@ -313,7 +313,7 @@ func (c *compiler) resolveMake(a *act, end int) {
 // reclassify changes the verb of a request by its noun, and reports whether it did.
 func (c *compiler) reclassify(a *act, end int) bool {
 	i := a.body
-	if bare := a.thing == "" && a.at == a.body; !bare && !c.is(i, "a", "an", "the", "some", "me", "us", "your", "my", "feedback") {
+	if bare := a.at == a.body; !bare && !c.is(i, "a", "an", "the", "some", "me", "us", "your", "my", "feedback") {
 		return false
 	}
 	for ; i < end && i < a.body+8; i++ {

@@ -92,6 +92,7 @@ func TestWhatGitSays(t *testing.T) {
 		{"git commit -n -m x", "[main 1a2b3c4] x", "1a2b3c4 main false"},
 		{"git push", "nothing", "  false"},
 		{"git merge x", "[main 1a2b3c4] x", "1a2b3c4 main false"},
+		{"git push", "Switched to branch 'x'", "  false"},
 		{"ls; git push", "Everything up-to-date", "  true"},
 	} {
 		j := &judge{line: parse(t, tt.line), out: output{lines: linesOf(tt.output)}}
@@ -104,11 +105,15 @@ func TestWhatGitSays(t *testing.T) {
 			t.Errorf("%s with %q: %q, want %q", tt.line, tt.output, got, tt.want)
 		}
 	}
+	j := &judge{line: parse(t, "git branch --show-current"), out: output{failed: true, lines: linesOf("fatal: not a git repository")}}
+	if j.state(); j.branch != "" {
+		t.Errorf("a failed command is on the branch %q", j.branch)
+	}
 }
 
 func TestLinesAsTheyAreRead(t *testing.T) {
 	for s, want := range map[string]string{
-		"a  b\t c\r\n": "a b c", "10%\r99%\r\n": "99%", "\x1b[31mred\x1b[0m x": "red x", "\x1bMx": "x", "x\x1b": "x", "x\x1b[": "x", "x\x1b[3": "x", "\x1b[@x": "x", "\x1b[~x": "x", "== 2 passed ==": "2 passed", "== x": "== x", "x ==": "x ==", "─── x ───": "x", "a\xffb": "ab", "": "", "═": "",
+		"a  b\t c\r\n": "a b c", "10%\r99%\r\n": "99%", "\x1b[31mred\x1b[0m x": "red x", "\x1bMx": "x", "x\x1b": "x", "x\x1b[": "x", "x\x1b[3": "x", "\x1b[\x7fmx": "x", "\x1b[@x": "x", "\x1b[~x": "x", "== 2 passed ==": "2 passed", "== x": "== x", "x ==": "x ==", "─── x ───": "x", "a\xffb": "ab", "": "", "═": "",
 		strings.Repeat("z", 1024): strings.Repeat("z", 1024), strings.Repeat("z", 1025): strings.Repeat("z", 1024),
 	} {
 		if got := plain(s); got != want {
@@ -209,6 +214,7 @@ func TestRoomForPieces(t *testing.T) {
 		{"201 bytes", []piece{{text: z(201)}}, []int{200}},
 		{"two of 99", []piece{{text: z(99)}, {text: z(99)}}, []int{99, 99}},
 		{"two of 100", []piece{{text: z(100)}, {text: z(100)}}, []int{99, 99}},
+		{"all the room for five", []piece{{text: z(44)}, {text: z(44)}, {text: z(44)}, {text: z(44)}, {text: z(16)}}, []int{44, 44, 44, 44, 16}},
 		{"a short one and a long one", []piece{{text: z(50)}, {text: z(300)}}, []int{50, 148}},
 		{"five long ones", []piece{{text: z(90)}, {text: z(90)}, {text: z(90)}, {text: z(90)}, {text: z(90)}}, []int{48, 48, 48, 48}},
 		{"an extra one that fits", []piece{{text: z(50)}, {text: z(148), extra: true}}, []int{50, 148}},
@@ -268,6 +274,8 @@ func TestWhatClientsPutAround(t *testing.T) {
 		{"x\n[The command completed with exit code 2.]", "x|2 true false"},
 		{"x\n<exited with exit code 0>", "x|0 true false"},
 		{"x\nShell cwd was reset to /", "x|0 false false"},
+		{"x\nError: y\nProcess Group PGID: 7", "x|Error: y|0 false false"},
+		{"x\nBackground PIDs: 3\nProcess Group PGID: 7", "x|0 false false"},
 		{"x\nExit Code: 4", "x|4 true false"},
 		{"x\nExit Code: 0\nExit Code: 4", "x|Exit Code: 0|4 true false"},
 		{"x\nExit Code: 0\nExit Code: 4\nProcess Group PGID: 7", "x|Exit Code: 0|4 true false"},
@@ -286,6 +294,7 @@ func TestWhatClientsPutAround(t *testing.T) {
 		{"<status>completed</status>", "|0 false false"},
 		{"<retrieval_status>timeout</retrieval_status>", "|0 false false running"},
 		{"<retrieval_status>timeout</retrieval_status>\n<status>completed</status>", "|0 false false running"},
+		{"<status>running", "|0 false false"},
 		{"<retrieval_status>timeout", "|0 false false"},
 		{"<retrieval_status>success</retrieval_status>", "|0 false false"},
 		{"<retrieval_status>success</retrieval_status>\n<status>running</status>", "|0 false false running"},
@@ -295,6 +304,7 @@ func TestWhatClientsPutAround(t *testing.T) {
 		{"<persisted-output>\nOutput too large (9)\nPreview (first 2 KB):\nx\n...\n</persisted-output>", "x|0 false false cut"},
 		{"x\n<shell_metadata>\nended. If this command is expected to take longer, x\n</shell_metadata>", "ended.|0 false true"},
 		{"x\n<shell_metadata>\ny", "x|<shell_metadata>|y|0 false false"},
+		{"<shell_metadata>\nended.\n</shell_metadata>", "ended.|0 false true"},
 		{"(no output)", "|0 false false"},
 		{"(no output)\nx", "(no output)|x|0 false false"},
 		{"<tool_use_error>x</tool_use_error>", "x|0 false false refused"},
@@ -307,11 +317,13 @@ func TestWhatClientsPutAround(t *testing.T) {
 		{"x\n<system-reminder>y\nz", "x|<system-reminder>y|z|0 false false"},
 		{"<system-reminder>y\nz", "|0 false false"},
 		{"<untrusted_context>\nx\n</untrusted_context>", "x|0 false false"},
+		{"<untrusted_context>\nx", "x|0 false false"},
 		{"<untrusted_context>", "<untrusted_context>|0 false false"},
 		{"Chunk ID: 7\nWall time: 1\nProcess exited with code 5\nOutput:\nx", "x|5 true false"},
 		{"Chunk ID: 7\nProcess running with session ID 3\nOutput:", "|0 false false running"},
 		{"Chunk ID: 7\nx", "Chunk ID: 7|x|0 false false"},
 		{"Command executed in /. Exit code: 2\nOutput:\nx", "x|2 true false"},
+		{"Command executed in /. Exit code: 2\nx\nOutput:\ny", "x|Output:|y|2 true false"},
 		{"Command executed in /. Exit code: x\ny", "y|0 false false"},
 		{"Ran. Exit code: 2\nx", "Ran. Exit code: 2|x|0 false false"},
 		{"apply_patch verification failed: x", "apply_patch verification failed: x|0 false true"},
@@ -342,6 +354,42 @@ func TestWhatClientsPutAround(t *testing.T) {
 	}
 }
 
+// A report is read as the client wrote it, or not at all.
+func TestReportsOfClients(t *testing.T) {
+	edge := strings.Repeat("x", maxLook-1) + "yz" + strings.Repeat("x", maxLook-1)
+	for _, tt := range []struct {
+		name, text string
+		error      bool
+		want       string
+	}{
+		{"a script that completed in a failed call", "Script completed\nWall time 1\nOutput:\nx", true, "x|true false"},
+		{"a script without an output", "Script failed\nWall time 1", false, "Script failed|Wall time 1|false false"},
+		{"a status in JSON", `{"output":"x","metadata":{"exit_code":1}}`, false, "x|true true"},
+		{"JSON that is cut off", `{"output":"x","metadata":{"exit_code":1}`, false, `{"output":"x","metadata":{"exit_code":1}|false false`},
+		{"as much as is read", edge, false, edge[:maxLine] + "|false false"},
+		{"the end of more", "x" + edge, false, "z" + strings.Repeat("x", maxLine-1) + "|false false"},
+	} {
+		o := open(call("shell", nil), result(tt.text, tt.error))
+		var all []string
+		for _, l := range o.lines {
+			all = append(all, l.text)
+		}
+		if got := strings.Join(append(all, fmt.Sprint(o.failed, " ", o.known)), "|"); got != tt.want {
+			t.Errorf("%s: got %.200s, want %.200s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A runner announces a program in one line; what it announces otherwise is not known.
+func TestAnnouncedPrograms(t *testing.T) {
+	j := &judge{table: Builtin()}
+	for s, want := range map[string]bool{"$ tsc --noEmit": true, "[check] $ tsc --noEmit": true, "$ tsc && tsc": false, "$ (": false, "$ jest": false, "tsc": false} {
+		if got := j.quiet(s); got != want {
+			t.Errorf("%q is of a program without a word: %v, want %v", s, got, want)
+		}
+	}
+}
+
 // The status that a line prints is that of the command before it.
 func TestStatusThatALinePrints(t *testing.T) {
 	for _, tt := range []struct{ line, output, want string }{
@@ -355,6 +403,8 @@ func TestStatusThatALinePrints(t *testing.T) {
 		{"make; echo code $?", "2", "none"},
 		{"make | tail; echo $?", "x\n0", "0 tail"},
 		{"make | tail; echo ${PIPESTATUS[0]}", "x\n3", "3 make"},
+		{"x; a | b; echo ${PIPESTATUS[0]}", "4", "4 a"},
+		{"make; echo code $(echo $?)", "code 2", "none"},
 		{"a | b | c; echo ${PIPESTATUS[0]}", "4", "4 a"},
 		{"make; echo $? > f", "2", "none"},
 		{"make; echo rc=$?; echo bye", "rc=1\nbye", "1 make"},
@@ -374,7 +424,7 @@ func TestStatusThatALinePrints(t *testing.T) {
 		lines int
 		want  bool
 	}{
-		{"make", 99, true}, {"make | head", 9, true}, {"make | head", 10, false}, {"make | head -3", 2, true}, {"make | head -3", 3, false}, {"make | tail", 99, true}, {"make | grep x", 1, false}, {"make | grep -i fail", 1, true}, {"make | grep -v x", 1, true}, {"make | grep -v FAIL", 1, false}, {"make | grep -iv error", 1, false}, {"make | fgrep ok", 1, false}, {"make | ggrep ok", 1, false}, {"make | ag -v x", 1, true}, {"make | gawk /ok/", 1, false}, {"make | perl -ne print", 1, false}, {"make | grep --invert x", 1, false}, {"make | wc -l", 1, false}, {"head x", 99, true},
+		{"make", 99, true}, {"make | head", 9, true}, {"make | head", 10, false}, {"make | head -3", 2, true}, {"make | head -3", 3, false}, {"make | tail", 99, true}, {"make | grep x", 1, false}, {"make | grep -i fail", 1, true}, {"make | grep -v x", 1, true}, {"make | grep -v FAIL", 1, false}, {"make | grep -iv error", 1, false}, {"make | fgrep ok", 1, false}, {"make | ggrep ok", 1, false}, {"make | ag -v x", 1, true}, {"make | gawk /ok/", 1, false}, {"make | perl -ne print", 1, false}, {"make | grep --invert x", 1, false}, {"make | grep -v -e fail -e x", 1, false}, {"make | grep -v -e error -e x", 1, false}, {"make | grep -e fail -e x", 1, true}, {"make | wc -l", 1, false}, {"head x", 99, true},
 	} {
 		j := &judge{line: parse(t, tt.line), out: output{number: tt.lines}}
 		if got := j.whole(); got != tt.want {

@@ -67,7 +67,7 @@ func (j *judge) echo() (counted, asked bool) {
 		j.out.failed = true
 	}
 	if n == 0 {
-		of.Counts = of.Counts || of.Own
+		of.Counts = of.Own
 	}
 	return j.out.known || n == 0, n == 1 && of.Looks()
 }
@@ -197,7 +197,7 @@ func (j *judge) reported(a act, acts []act, runs []*run, zero bool) bool {
 
 // empty reports whether the command line printed nothing, although nothing hid its output.
 func (j *judge) empty() bool {
-	if j.out.failed || slices.ContainsFunc(j.out.lines, func(l line) bool { return !j.quiet(l.text) }) || strings.Contains(strings.ReplaceAll(j.source, "2>&1", ""), "2>") || strings.Contains(j.source, "&>") {
+	if slices.ContainsFunc(j.out.lines, func(l line) bool { return !j.quiet(l.text) }) || strings.Contains(strings.ReplaceAll(j.source, "2>&1", ""), "2>") || strings.Contains(j.source, "&>") {
 		return false
 	}
 	for _, c := range j.line.Commands {
@@ -305,7 +305,7 @@ func (j *judge) echoed() (status int, ok bool, of *shell.Command) {
 	cs := j.line.Commands
 	for i := len(cs) - 1; i > 0; i-- {
 		c := &cs[i]
-		if c.Name != "echo" || c.Inner || !c.Shown {
+		if c.Name != "echo" || !c.Shown {
 			if !c.Silent() {
 				return 0, false, nil
 			}

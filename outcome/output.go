@@ -58,9 +58,7 @@ func open(c transcript.ToolCall, r transcript.ToolResult) output {
 	} else {
 		end := strings.LastIndexByte(whole[:maxLook], '\n') + 1
 		from := len(whole) - maxLook
-		if i := strings.IndexByte(whole[from:], '\n'); i >= 0 {
-			from += i + 1
-		}
+		from += strings.IndexByte(whole[from:], '\n') + 1
 		o.add(whole[:end], 0)
 		o.add(whole[from:], strings.Count(whole[:from], "\n"))
 	}

@@ -261,8 +261,8 @@ func begins(re *syntax.Regexp, first *[256]bool) bool {
 		}
 		return false
 	case op == syntax.OpCharClass:
-		for i := 0; i+1 < len(re.Rune); i += 2 {
-			add(first, re.Rune[i], re.Rune[i+1])
+		for r := range slices.Chunk(re.Rune, 2) {
+			add(first, r[0], r[1])
 		}
 		return false
 	case op == syntax.OpCapture, op == syntax.OpPlus:

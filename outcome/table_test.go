@@ -45,7 +45,7 @@ func TestPartsMatchWhatTheWholeDoes(t *testing.T) {
 	lines = lines[:len(lines)/5]
 	tried := map[string]bool{}
 	for _, p := range slices.Concat(programs(), []Program{{
-		Pass: `a|[|]b]c|(?:d|e)f|\|g|[^]x]+h|\Qi|j\E|[[:alpha:]|]k`, Fail: `(?i)ok|done`, Note: `(?s:x|y)z|`, Items: []string{`é.*|ü`, `(?i:dim)`, `\Qi|j\E`, `[^]](]|b)|x`, `[]^](]|b)|x`, `[x[:digit:]|]|b`, `[a-c|[]\||d`},
+		Pass: `a|[|]b]c|(?:d|e)f|\|g|[^]x]+h|\Qi|j\E|[[:alpha:]|]k`, Fail: `(?i)ok|done`, Note: `(?s:x|y)z|`, Items: []string{`(?:a|b*)c`, `(?:b*|a)c`, `[\x{7f}-\x{80}]`, `é.*|ü`, `(?i:dim)`, `\Qi|j\E`, `[^]](]|b)|x`, `[]^](]|b)|x`, `[x[:digit:]|]|b`, `[a-c|[]\||d`},
 	}}) {
 		for _, e := range expressions(p) {
 			if e == "" || tried[e] {
@@ -57,7 +57,7 @@ func TestPartsMatchWhatTheWholeDoes(t *testing.T) {
 				t.Fatalf("%s: %v", p.Name, err)
 			}
 			whole := regexp.MustCompile(`\A(?:` + e + `)\z`)
-			for _, l := range append([]string{"a", "|", "|b]c", "]c", "df", "ef", "|g", "yh", "i|j", "i", "OK", "Done", "xz", "yz", "dim", "DIM", "a]", "ab", "]]", "x", "b", "7", "[", "a|", "b|", "d", "é", "éx", "ü", "ü "}, lines...) {
+			for _, l := range append([]string{"a", "|", "|b]c", "]c", "df", "ef", "|g", "yh", "i|j", "i", "OK", "Done", "xz", "yz", "dim", "DIM", "a]", "ab", "]]", "x", "b", "7", "[", "a|", "b|", "d", "é", "éx", "ü", "ü ", "c", "ac", "bc", "\u0080"}, lines...) {
 				if got, want := parts.match(l), whole.MatchString(l); got != want {
 					t.Errorf("%q: the parts match %q: %t, the whole %t", e, l, got, want)
 				}
@@ -69,7 +69,7 @@ func TestPartsMatchWhatTheWholeDoes(t *testing.T) {
 func TestWith(t *testing.T) {
 	for want, p := range map[string]Program{
 		`program "": the name has no word: want a command such as go test`:      {},
-		"program \"lamp\": pass: error parsing regexp: missing closing ): `":    {Name: "lamp", Pass: "("},
+		"program \"lamp\": pass: error parsing regexp: missing closing ): `":    {Name: "lamp", Pass: "(", Fail: "*"},
 		"program \"lamp\": fail: error parsing regexp: missing argument to rep": {Name: "lamp", Fail: "*"},
 		"program \"lamp\": items: error parsing regexp: ":                       {Name: "lamp", Items: []string{"ok", "["}},
 		"program \"lamp\": note: error parsing regexp: ":                        {Name: "lamp", Note: `\8`},
@@ -82,7 +82,7 @@ func TestWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := (*Table)(nil).With([]Program{{Name: "go test", Pass: "all lamps burn"}, {Name: "lamp check", Fail: "dark"}, {Name: "lamp", Pass: "lit"}}, classes)
+	table, err := (*Table)(nil).With([]Program{{Name: "go test", Pass: "all lamps burn"}, {Name: "lamp check", Fail: "dark"}, {Name: "lamp", Pass: "lit"}, {Name: "lamp all", Runs: true}}, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +96,8 @@ func TestWith(t *testing.T) {
 		{"lamp check | cat", "dark", Failed},
 		{"lamp check | cat", "lit", Unknown}, // the longest name counts
 		{"lamp list | cat", "lit", Passed},
+		{"lamp all | cat", "5 passed in 0.1s", Passed},
+		{"(npm test; lamp all) | cat", "5 passed in 0.1s", Unknown}, // one report is none of two programs
 	} {
 		if o := table.Of(bash(tt.line), result(tt.printed, false)); o.Verdict != tt.want {
 			t.Errorf("%q printed %q: %q, want %q", tt.line, tt.printed, o.Verdict, tt.want)

@@ -411,7 +411,7 @@ func (w *walker) awk(c *Command) {
 		p.act = Edit
 	}
 	w.table(c, &p)
-	c.Unknown = c.Unknown || awkWrites(c.Script())
+	c.Unknown = awkWrites(c.Script())
 }
 
 // awkWrites reports whether a program of awk runs a program, or prints into a file or a pipe. A > in

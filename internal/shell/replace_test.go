@@ -14,6 +14,7 @@ func TestReplacements(t *testing.T) {
 		"<<<<<<< SEARCH\n:start_line:3\n-------\na\n-------\n=======\nb\nc\n>>>>>>> REPLACE\n\n<<<<<<< SEARCH\nd\n=======\n>>>>>>> REPLACE": {
 			{Act: shell.Edit, Old: "a\n-------\n", New: "b\nc\n"}, {Act: shell.Edit, Old: "d\n"},
 		},
+		"<<<<<<< SEARCH\n:start_line:3\n:end_line:4\n-------\na\n=======\n>>>>>>> REPLACE":                            {{Act: shell.Edit, Old: "a\n"}},
 		"------- SEARCH\r\na\r\n=======\r\nb\r\n+++++++ REPLACE\r\n":                                                  {{Act: shell.Edit, Old: "a\r\n", New: "b\r\n"}},
 		"<<<<<<< SEARCH\na\n=======\nb REPLACE\n>>>>>>> b\n>>>>>>> REPLACE\nx SEARCH\na\n=======\nb\n>>>>>>> REPLACE": {{Act: shell.Edit, Old: "a\n", New: "b REPLACE\n>>>>>>> b\n"}},
 		"<<<<<<< HEAD\na\n=======\nb\n>>>>>>> REPLACE":                                                                nil,

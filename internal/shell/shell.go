@@ -223,12 +223,12 @@ func parse(line string) (*syntax.File, error) {
 	parser := parsers.Get().(*syntax.Parser)
 	defer parsers.Put(parser)
 	file, err := parser.Parse(strings.NewReader(line), "")
-	var wrong syntax.ParseError
-	if err == nil || !errors.As(err, &wrong) {
-		return file, err
+	if err == nil {
+		return file, nil
 	}
-	_, rest, ok := strings.Cut(wrong.Text, "unclosed here-document `")
-	if end, _, found := strings.Cut(rest, "`"); ok && found && !strings.Contains(end, "\n") {
+	wrong, _ := errors.AsType[syntax.ParseError](err)
+	_, rest, _ := strings.Cut(wrong.Text, "unclosed here-document `")
+	if end, _, found := strings.Cut(rest, "`"); found {
 		if file, err := parser.Parse(strings.NewReader(line+"\n"+end+"\n"), ""); err == nil {
 			return file, nil
 		}

@@ -188,6 +188,9 @@ func TestWhereCommandsRun(t *testing.T) {
 		"ls | { wc; cat; }":           "ls; wc piped shown; cat piped shown",
 		"ls | (wc) | cat":             "ls; wc piped; cat piped shown",
 		"(ls) > f; pwd":               "-; ls; pwd shown",
+		"{ cat; } <<< x":              "- fed; cat shown",
+		"export $(ls)":                "ls inner; export shown",
+		"trap ls EXIT":                "ls shown",
 		"echo $(ls) `pwd`; id":        "ls inner; pwd inner; echo shown; id shown",
 		"cat <(ls | wc)":              "ls inner; wc piped inner; cat shown",
 		"X=$(ls); pwd":                "ls inner; pwd shown",
@@ -347,6 +350,10 @@ func TestReads(t *testing.T) {
 		"cat b.go; cat a.go &> /dev/null":      nil,
 		"X=$(cat a.go)":                        nil,
 		"cat a.go || echo none":                {"a.go"},
+		"cat a.go; echo x > b.go":              nil,
+		"git blame a:b.go":                     {"a:b.go"},
+		"git show --format=%h:%s HEAD:a.go":    {"a.go"},
+		"git show -n 1 HEAD:a.go":              {"a.go"},
 		"cat a.go; X=1":                        {"a.go"},
 		"cat a.go; export X=1":                 {"a.go"},
 		"{ cat b.go; } < a.go":                 {"a.go", "b.go"},
@@ -427,6 +434,8 @@ func TestWordsOfALine(t *testing.T) {
 		{`"a$X"`, []string{`"a$X"`}, false},
 		{`{1,2,3,4,5,6,7,8}{1,2}`, []string{"11", "12", "21", "22", "31", "32", "41", "42", "51", "52", "61", "62", "71", "72", "81", "82"}, true},
 		{`{a}`, []string{"{a}"}, true},
+		{`{a,{1..3}}`, []string{`{a,{1..3}}`}, false},
+		{`a[]b`, []string{`a[]b`}, false},
 		{`"{a,b}"`, []string{"{a,b}"}, true},
 	} {
 		l, err := Parse("p " + tt.in)
@@ -459,6 +468,14 @@ func TestBoundsOfALine(t *testing.T) {
 		}
 		return b + "f" + strconv.Itoa(n)
 	}
+	kib := "x=" + strings.Repeat("a", 1<<10) + "; "
+	shells := func(n int) string { // n shells, each of which is run by the one before
+		line := "rm a"
+		for range n {
+			line = "sh -c " + strings.NewReplacer(`\`, `\\`, " ", `\ `).Replace(line)
+		}
+		return line
+	}
 	for name, tt := range map[string]struct{ line, want string }{
 		"64 variables":                 {vars.String() + "cat $x63", "cat: read f63"},
 		"65 variables":                 {vars.String() + "cat $x64", "cat: read ?"},
@@ -469,6 +486,16 @@ func TestBoundsOfALine(t *testing.T) {
 		"9 functions in one another":   {calls(8), "f0!"},
 		"8 lines in one another":       {strings.Repeat("eval ", 8) + "rm a", "rm: delete a"},
 		"9 lines in one another":       {strings.Repeat("eval ", 9) + "rm a", "eval!"},
+		"8 shells in one another":      {shells(8), "rm: delete a"},
+		"9 shells in one another":      {shells(9), "sh!"},
+		"a search in 7 lines":          {strings.Repeat("eval ", 7) + "find . -exec rm a +", "rm: delete a ; find"},
+		"a search in 8 lines":          {strings.Repeat("eval ", 8) + "find . -exec rm a +", "find!"},
+		"1000 brackets of a text":      {"rm '" + strings.Repeat("({", 1000) + "'", "rm: delete " + strings.Repeat("({", 1000)},
+		"a word of 128 KiB":            {kib + "rm " + strings.Repeat("$x", 128), "rm: delete " + strings.Repeat("a", 128<<10)},
+		"a longer word":                {kib + "rm " + strings.Repeat("$x", 128) + "a", "rm: delete ?"},
+		"a quoted word of 128 KiB":     {kib + `rm "` + strings.Repeat("$x", 128) + `"`, "rm: delete " + strings.Repeat("a", 128<<10)},
+		"a longer quoted word":         {kib + `rm "` + strings.Repeat("$x", 128) + `a"`, "rm: delete ?"},
+		"as many steps as there are":   {strings.Repeat(":\n", maxSteps-1) + ":", strings.Repeat(": ; ", maxSteps-1) + ":"},
 		"1001 brackets beside another": {strings.Repeat("(:);", 1001) + "rm a", strings.Repeat(": ; ", 1001) + "rm: delete a"},
 		"a directory of 4096 bytes":    {"cd " + strings.Repeat("a", 4096) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete " + strings.Repeat("a", 4096) + "/c"},
 		"a directory of 4097 bytes":    {"cd " + strings.Repeat("a", 4097) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete ?"},
@@ -488,6 +515,11 @@ func TestBoundsOfALine(t *testing.T) {
 	if _, err := Parse(strings.Repeat("(", 1001) + "ls" + strings.Repeat(")", 1001)); !errors.Is(err, ErrLong) {
 		t.Errorf("1001 brackets in one another: %v", err)
 	}
+	for _, bracket := range []string{"(", "{"} {
+		if _, err := Parse("rm '" + strings.Repeat(bracket, 1001) + "'"); !errors.Is(err, ErrLong) {
+			t.Errorf("1001 times %s: %v", bracket, err)
+		}
+	}
 }
 
 // The heads of a patch are read in either form; what is no head is no file.
@@ -496,26 +528,34 @@ func TestPatchHeads(t *testing.T) {
 		text string
 		want []Patch
 	}{
-		"a file that is renamed":         {"--- a/x.go\t2026-01-02\n+++ b/y.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y.go", From: "x.go", Act: Rename, Old: "a\n", New: "b\n"}}},
-		"a removed comment":              {"--- a/q.sql\n+++ b/q.sql\n@@ -1,4 +1,3 @@\n a\n--- old comment\n-drop\n+keep\n z\n", []Patch{{Path: "q.sql", Act: Edit, Old: "a\n-- old comment\ndrop\nz\n", New: "a\nkeep\nz\n"}}},
-		"lines like a head in a hunk":    {"--- a/q\n+++ b/q\n@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []Patch{{Path: "q", Act: Edit, Old: "-- x\nz\n", New: "++ y\nz\n"}}},
-		"a hunk with fewer lines":        {"--- x\n+++ x\n@@ -1,9 +1,9 @@\n-a\n+b\n--- y\n+++ y\n@@ -1 +1 @@\n-c\n+d\n", []Patch{{Path: "x", Act: Edit, Old: "a\n", New: "b\n"}, {Path: "y", Act: Edit, Old: "c\n", New: "d\n"}}},
-		"other names without git":        {"--- a.go.orig\n+++ a.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "a.go", Act: Edit, Old: "a\n", New: "b\n"}}},
-		"other folders without git":      {"--- old/a.go\n+++ new/a.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "new/a.go", Act: Edit, Old: "a\n", New: "b\n"}}},
-		"a rename by git alone":          {"diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\ndiff --git a/z b/z\n--- a/z\n+++ b/z\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y", From: "x", Act: Rename}, {Path: "z", Act: Edit, Old: "a\n", New: "b\n"}}},
-		"a rename by git with a hunk":    {"diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y", From: "x", Act: Rename, Old: "a\n", New: "b\n"}}},
-		"without prefixes":               {"--- x.go\n+++ x.go\n@@\n \n+b\n\n", []Patch{{Path: "x.go", Act: Edit, Old: "\n", New: "\nb\n"}}},
-		"paths of a letter":              {"--- a\n+++ a\n@@\n+b\n", []Patch{{Path: "a", Act: Edit, New: "b\n"}}},
-		"nothing to nothing":             {"--- /dev/null\n+++ /dev/null\n", nil},
-		"a head with two others":         {"--- x\n+++ x\n+++ y\n@@\n+b\n", []Patch{{Path: "x", Act: Edit, New: "b\n"}}},
-		"a head without the other":       {"+++ x.go\n@@\n+b\n", nil},
-		"what stands before the hunk":    {"--- x\n+++ x\nindex 1\n-no\n@@\n+b\n", []Patch{{Path: "x", Act: Edit, New: "b\n"}}},
-		"an envelope with several files": {"say *** Begin Patch\n*** Update File: a b.go\n@@\n-x\n+y\n*** Add File: c.go\n+z\n*** Move to: d.go\n*** Update File:  \n*** End Patch\n", []Patch{{Path: "a b.go", Act: Edit, Old: "x\n", New: "y\n"}, {Path: "d.go", From: "c.go", Act: Rename, New: "z\n"}}},
-		"a line like a head at the end":  {"--- x", nil},
-		"a head at the end":              {"--- x\n+++ x", []Patch{{Path: "x", Act: Edit}}},
-		"a head behind a whole hunk":     {"--- x\n+++ x\n@@ -1 +1 @@\n-a\n+b\n--- y\n+++ y\n", []Patch{{Path: "x", Act: Edit, Old: "a\n", New: "b\n"}, {Path: "y", Act: Edit}}},
-		"a move to nothing":              {"*** Begin Patch\n*** Update File: a\n*** Move to: \n*** End Patch\n", []Patch{{Path: "a", Act: Edit}}},
-		"a move of nothing":              {"*** Begin Patch\n*** Move to: d.go\n*** End Patch\n", nil},
+		"a file that is renamed":          {"--- a/x.go\t2026-01-02\n+++ b/y.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y.go", From: "x.go", Act: Rename, Old: "a\n", New: "b\n"}}},
+		"a removed comment":               {"--- a/q.sql\n+++ b/q.sql\n@@ -1,4 +1,3 @@\n a\n--- old comment\n-drop\n+keep\n z\n", []Patch{{Path: "q.sql", Act: Edit, Old: "a\n-- old comment\ndrop\nz\n", New: "a\nkeep\nz\n"}}},
+		"lines like a head in a hunk":     {"--- a/q\n+++ b/q\n@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []Patch{{Path: "q", Act: Edit, Old: "-- x\nz\n", New: "++ y\nz\n"}}},
+		"a hunk with fewer lines":         {"--- x\n+++ x\n@@ -1,9 +1,9 @@\n-a\n+b\n--- y\n+++ y\n@@ -1 +1 @@\n-c\n+d\n", []Patch{{Path: "x", Act: Edit, Old: "a\n", New: "b\n"}, {Path: "y", Act: Edit, Old: "c\n", New: "d\n"}}},
+		"other names without git":         {"--- a.go.orig\n+++ a.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "a.go", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"other folders without git":       {"--- old/a.go\n+++ new/a.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "new/a.go", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"a rename by git alone":           {"diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\ndiff --git a/z b/z\n--- a/z\n+++ b/z\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y", From: "x", Act: Rename}, {Path: "z", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"a rename by git with a hunk":     {"diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y", From: "x", Act: Rename, Old: "a\n", New: "b\n"}}},
+		"without prefixes":                {"--- x.go\n+++ x.go\n@@\n \n+b\n\n", []Patch{{Path: "x.go", Act: Edit, Old: "\n", New: "\nb\n"}}},
+		"paths of a letter":               {"--- a\n+++ a\n@@\n+b\n", []Patch{{Path: "a", Act: Edit, New: "b\n"}}},
+		"a new name without the old":      {"rename to y\n--- x\n+++ x\n@@\n+b\n", []Patch{{Path: "x", Act: Edit, New: "b\n"}}},
+		"an old line that is missing":     {"--- q\n+++ q\n@@ -1,2 +1 @@\n-a\n+b\n--- x\n+++ y", []Patch{{Path: "q", Act: Edit, Old: "a\n-- x\n", New: "b\n++ y\n"}}},
+		"a new line that is missing":      {"--- q\n+++ q\n@@ -1 +1,2 @@\n-a\n+b\n--- x\n+++ y\n", []Patch{{Path: "q", Act: Edit, Old: "a\n-- x\n", New: "b\n++ y\n"}}},
+		"one prefix of git":               {"--- a/x.go\n+++ y.go\n@@\n-a\n+b\n", []Patch{{Path: "y.go", Act: Edit, Old: "a\n", New: "b\n"}}},
+		"to a file without a name":        {"--- x\n+++ \n@@\n+b\n", nil},
+		"two renames":                     {"--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n--- a/v\n+++ b/w\n@@ -1 +1 @@\n-c\n+d\n", []Patch{{Path: "y", From: "x", Act: Rename, Old: "a\n", New: "b\n"}, {Path: "w", From: "v", Act: Rename, Old: "c\n", New: "d\n"}}},
+		"a hunk that has words for lines": {"--- x\n+++ x\n@@ f g @@\n--- y\n+++ y\n", []Patch{{Path: "x", Act: Edit}, {Path: "y", Act: Edit}}},
+		"a path that is only a prefix":    {"--- a/\n+++ a/\n@@\n+b\n", []Patch{{Path: "a/", Act: Edit, New: "b\n"}}},
+		"nothing to nothing":              {"--- /dev/null\n+++ /dev/null\n", nil},
+		"a head with two others":          {"--- x\n+++ x\n+++ y\n@@\n+b\n", []Patch{{Path: "x", Act: Edit, New: "b\n"}}},
+		"a head without the other":        {"+++ x.go\n@@\n+b\n", nil},
+		"what stands before the hunk":     {"--- x\n+++ x\nindex 1\n-no\n@@\n+b\n", []Patch{{Path: "x", Act: Edit, New: "b\n"}}},
+		"an envelope with several files":  {"say *** Begin Patch\n*** Update File: a b.go\n@@\n-x\n+y\n*** Add File: c.go\n+z\n*** Move to: d.go\n*** Update File:  \n*** End Patch\n", []Patch{{Path: "a b.go", Act: Edit, Old: "x\n", New: "y\n"}, {Path: "d.go", From: "c.go", Act: Rename, New: "z\n"}}},
+		"a line like a head at the end":   {"--- x", nil},
+		"a head at the end":               {"--- x\n+++ x", []Patch{{Path: "x", Act: Edit}}},
+		"a head behind a whole hunk":      {"--- x\n+++ x\n@@ -1 +1 @@\n-a\n+b\n--- y\n+++ y\n", []Patch{{Path: "x", Act: Edit, Old: "a\n", New: "b\n"}, {Path: "y", Act: Edit}}},
+		"a move to nothing":               {"*** Begin Patch\n*** Update File: a\n*** Move to: \n*** End Patch\n", []Patch{{Path: "a", Act: Edit}}},
+		"a move of nothing":               {"*** Begin Patch\n*** Move to: d.go\n*** End Patch\n", nil},
 	} {
 		if diff := cmp.Diff(tt.want, Patches(tt.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -759,7 +799,9 @@ func TestCounts(t *testing.T) {
 		"set +e; a; b":               "set a +b",
 		"set -e; set +e; a; b":       "set +set a +b",
 		"set -eu; a; b":              "set +a +b",
-		"set errexit; a; b":          "set a +b", "set -u; a; b": "set a +b", "set --e; a; b": "set a +b",
+		"exit 0; exit 1; a":          "exit exit a", "f() { return 0; return 1; a; }; f": "return return a", "eval 'exit 0'; a": "exit a", "a || exit $X": "a exit",
+		"set -x pipefail; a | b": "set a +b", "set -x posix; a; b": "set a +b", "set -u errexit; a; b": "set a +b", "set -e; set here; a; b": "set +set +a +b", "set here; a; b": "set a +b", "rtk time a": "a",
+		"set errexit; a; b": "set a +b", "set -u; a; b": "set a +b", "set --e; a; b": "set a +b",
 		"set -o errexit; a; b":                    "set +a +b",
 		"set pipefail; a | b":                     "set a +b",
 		"set -o pipefail; set +o pipefail; a | b": "set set a +b",

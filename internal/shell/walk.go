@@ -313,7 +313,7 @@ func (w *walker) loop(c *syntax.ForClause, to sink) {
 func (w *walker) assign(a *syntax.Assign) {
 	if a.Value == nil || a.Name == nil {
 		w.within(a)
-		if a.Name != nil && !a.Naked {
+		if !a.Naked {
 			w.set(a.Name.Value, "", false)
 		}
 		return
@@ -640,14 +640,14 @@ func (w *walker) handed(line string, c Command, plain bool, to sink) {
 	w.deep++
 	outer := w.text
 	w.text = line
-	ended := w.ended
+	ended := false
 	switch c.Name {
 	case "eval":
 		w.statements(file.Stmts, to)
 	case "trap":
 		w.aside(func() {
 			w.statements(file.Stmts, to)
-			ended = ended || w.ended && slices.ContainsFunc(c.Args, func(a string) bool { return text.HasWord("EXIT 0 ERR DEBUG RETURN", a) })
+			ended = w.ended && slices.ContainsFunc(c.Args, func(a string) bool { return text.HasWord("EXIT 0 ERR DEBUG RETURN", a) })
 		})
 	default: // a shell of its own
 		to.exits, to.lax = false, false

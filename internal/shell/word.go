@@ -51,10 +51,11 @@ func braces(word *syntax.Word) ([]*syntax.Word, bool) {
 			}
 		}
 	}
-	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
-	if !has || !syntax.SplitBraces(split) {
+	if !has {
 		return []*syntax.Word{word}, true
 	}
+	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
+	syntax.SplitBraces(split)
 	return product(split)
 }
 
@@ -156,7 +157,7 @@ func (w *walker) part(b *strings.Builder, p syntax.WordPart, quoted bool) bool {
 // isPlain reports whether a parameter expands to its value without changes: $x, ${x}. Fields for
 // other shells are not set in Bash.
 func isPlain(p *syntax.ParamExp) bool {
-	return !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+	return !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil
 }
 
 // literal writes literal text, and reports whether it is no pattern.
@@ -169,7 +170,7 @@ func literal(b *strings.Builder, s string, quoted bool) bool {
 				b.WriteByte(c)
 			}
 			b.WriteByte(s[i])
-		case !quoted && (c == '*' || c == '?' || c == '[' && strings.IndexByte(s[i:], ']') > 0):
+		case !quoted && (c == '*' || c == '?' || c == '[' && strings.Contains(s[i:], "]")):
 			return false
 		default:
 			b.WriteByte(c)

@@ -172,9 +172,8 @@ func (w *wrapper) behind(words []string) (at int, ok bool) {
 		if at >= len(words) || !text.HasWord(w.verbs, words[at]) {
 			return 0, false
 		}
-		if at++; !options() {
-			return 0, false
-		}
+		at++
+		options()
 	}
 	at += w.operands
 	for w.sets && at < len(words) && isAssignment(words[at]) {
@@ -183,10 +182,11 @@ func (w *wrapper) behind(words []string) (at int, ok bool) {
 	return at, at < len(words)
 }
 
-// isAssignment reports whether a word sets a variable.
+// isAssignment reports whether a word before a program sets a variable. Unlike a shell, env and sudo
+// take any name.
 func isAssignment(w string) bool {
 	name, _, ok := strings.Cut(w, "=")
-	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	return ok && name != ""
 }
 
 // isShell reports whether a program is a shell.
