@@ -27,7 +27,7 @@ type engine struct {
 	stash     [][]byte
 	titles    []string
 	histories []int            // sizes of what stash was told of the conversation
-	fail      map[string]error // by job: open, import, stash, brief, close
+	fail      map[string]error // by job: open, import, stash, brief, close; or "brief of" a session
 	panics    string           // the job that panics
 	hangs     string           // the job that takes forever
 	opened    int
@@ -102,6 +102,12 @@ func (e *engine) Brief(ctx context.Context, _ governance.Scope, req *carrel.Brie
 		return nil, err
 	}
 	e.briefs = append(e.briefs, fmt.Sprintf("%s %d", req.Session, req.Tokens))
+	if err := e.fail["brief of "+string(req.Session)]; err != nil {
+		return nil, err
+	}
+	if e.says[req.Session] == "nothing" {
+		return &carrel.BriefResult{Session: req.Session, Text: "no entries\n", Tokens: 100}, nil
+	}
 	text := "brief of " + string(req.Session) + " for a " + string(req.For) + "\n" + e.says[req.Session]
 	return &carrel.BriefResult{Session: req.Session, Text: text, Tokens: 100, Entries: 1}, nil
 }

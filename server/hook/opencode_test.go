@@ -55,6 +55,8 @@ func TestOpenCodeEvents(t *testing.T) {
 		{"session.start", "no JSON", "", 0},
 		{"tool.execute.before", object{"sessionID": "ses_1", "tool": "carrel_recall"}, "", 0},
 		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "bash", "texts": []string{"short"}}, "", 0},
+		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "bash", "texts": []string{large[:200]}}, "", 0},
+		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "bash", "texts": []string{large[:201]}}, `{"texts":["pointer 0 by bash"]}`, 1},
 		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "bash", "texts": []string{"short", large}}, `{"texts":["","pointer 0 by bash"]}`, 1},
 		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "carrel_recall", "texts": []string{large}}, "", 0},
 		{"tool.execute.after", `{"sessionID":"ses_1","tool":"bash","texts":["` + large + `\ud800"]}`, "", 0},
