@@ -28,8 +28,9 @@ type engine struct {
 	titles    []string
 	histories []int            // sizes of what stash was told of the conversation
 	fail      map[string]error // by job: open, import, stash, brief, close; or "brief of" a session
-	panics    string           // the job that panics
-	hangs     string           // the job that takes forever
+	alter     func(*carrel.StashResult)
+	panics    string // the job that panics
+	hangs     string // the job that takes forever
 	opened    int
 	closed    int
 }
@@ -91,10 +92,14 @@ func (e *engine) Stash(ctx context.Context, _ governance.Scope, req *carrel.Stas
 	if req.FirstLine > 0 {
 		pointer += fmt.Sprintf(" from line %d", req.FirstLine)
 	}
-	return &carrel.StashResult{
+	res := &carrel.StashResult{
 		Artifact: carrel.Artifact{ID: store.ArtifactID(fmt.Sprintf("id%d", id)), Bytes: int64(len(req.Content))},
 		Pointer:  pointer,
-	}, nil
+	}
+	if e.alter != nil {
+		e.alter(res)
+	}
+	return res, nil
 }
 
 func (e *engine) Brief(ctx context.Context, _ governance.Scope, req *carrel.BriefRequest) (*carrel.BriefResult, error) {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -133,6 +135,23 @@ func TestMemoryIsSharedOut(t *testing.T) {
 		if !slices.Equal(e.briefs, tt.briefs) || !slices.Equal(told, tt.told) || strings.Contains(said, "no entries") {
 			t.Errorf("%s: the briefs are %q, want %q; the agent is told of %q, want %q", tt.name, e.briefs, tt.briefs, told, tt.told)
 		}
+	}
+}
+
+// The folder of an event may be a link to the folder of the project.
+func TestMemoryOfALinkedFolder(t *testing.T) {
+	real, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip(err)
+	}
+	e := &engine{sessions: []carrel.SessionInfo{{Session: "linked", Project: real, Bytes: 1}}}
+	s := start{"opencode", "session.start", `{"sessionID":"own"}`, "context"}
+	if told := begin(t, e, s, hook.Options{Memory: 1200, Dir: link}); !strings.Contains(told, "brief of linked") {
+		t.Errorf("the agent is told %q", told)
 	}
 }
 

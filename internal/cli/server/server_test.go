@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 	"github.com/carrel-dev/carrel/server/proxy"
 	"github.com/carrel-dev/carrel/store"
@@ -113,6 +117,85 @@ func TestServersThatBegin(t *testing.T) {
 	}
 }
 
+// A server whose process is gone has ended. Where its record cannot be read, that is said at once.
+func TestStopServersThatEnded(t *testing.T) {
+	env, _, _ := clitest.Env(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^$")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	s := &running{PID: cmd.Process.Pid, file: filepath.Join(env.Dir, "none.json")}
+	if err := s.stop(t.Context()); err != nil {
+		t.Errorf("the process is gone: %v", err)
+	}
+	s.file = hold(t, env, "7.json", `{"pid":7,"proxy":"http://p"}`)
+	if err := os.Mkdir(filepath.Join(filepath.Dir(s.file), "7.traffic"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.stop(ended); err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("the figures are a folder: %v", err)
+	}
+}
+
+// Process ids name servers, in their order.
+func TestServersAreChosen(t *testing.T) {
+	list := []running{{PID: 3}, {PID: 4}, {PID: 5, Surfaces: []string{surfaceRun}}}
+	for _, tt := range []struct {
+		args []string
+		all  bool
+		want string // the ids; "" for an error
+	}{
+		{nil, true, "3 4 "},
+		{nil, false, ""},
+		{[]string{"3"}, false, "3 "},
+		{[]string{"5", "3"}, false, "5 3 "},
+		{[]string{"3", "6"}, false, ""},
+		{[]string{"3"}, true, ""},
+	} {
+		got := ""
+		chosen, err := chooseServers(list, tt.args, tt.all)
+		for i := range chosen {
+			got += fmt.Sprint(chosen[i].PID, " ")
+		}
+		if got != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%q, all %t: %q, %v, want %q", tt.args, tt.all, got, err, tt.want)
+		}
+	}
+}
+
+// A file is replaced whole, or stays, and nothing is left beside it.
+func TestFilesAreReplaced(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "x")
+	for _, text := range []string{"one", "two"} {
+		if err := replaceFile(name, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := os.ReadFile(name); err != nil || string(data) != text {
+			t.Errorf("the file has %q, %v, want %q", data, err, text)
+		}
+	}
+	folder := filepath.Join(dir, "folder")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(folder, nil); err == nil {
+		t.Error("a folder was replaced")
+	}
+	if err := replaceFile(filepath.Join(dir, "none", "x"), nil); err == nil {
+		t.Error("a file was made in no folder")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("the folder has %v, %v, want the file and the folder", entries, err)
+	}
+}
+
 // The figures of a proxy are written when they change, and removed at its end.
 func TestTrafficIsWritten(t *testing.T) {
 	env, _, _ := clitest.Env(t)
@@ -162,6 +245,54 @@ func TestTrafficIsWritten(t *testing.T) {
 			t.Error("the figures are still there")
 		}
 	})
+}
+
+// A store without a file of its own keeps no credentials.
+func TestStoresWithoutCredentials(t *testing.T) {
+	for name, s := range map[string]store.Store{"a store in memory": config.Scratch(), "a store that knows none": plainStore{config.Scratch()}} {
+		if _, err := authorityOf(t.Context(), &job.Access{Store: s}); err == nil || !strings.Contains(err.Error(), "keeps no credentials") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A plainStore is a store with a path and without credentials.
+type plainStore struct{ store.Store }
+
+func (plainStore) Info(context.Context) (*store.Info, error) { return &store.Info{Path: "x"}, nil }
+
+// What excludes each other, or lacks its other half, is refused.
+func TestCertificatesAreWhole(t *testing.T) {
+	env, _, _ := clitest.Env(t)
+	for want, set := range map[string]*config.Server{
+		"exclude each other":        {ACME: []string{"a.example"}, Key: "k"},
+		"--tls-key needs":           {Key: "k"},
+		"--tls-cert needs":          {Cert: "c"},
+		"server.acme.hosts exclude": {ACME: []string{"a.example"}, Cert: "c"},
+	} {
+		if _, err := security(job.New(env), set, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", set, err, want)
+		}
+	}
+}
+
+// A bug in a hook does not stand in the way of the agent, and an error beside the answer is told.
+func TestHooksTolerate(t *testing.T) {
+	env, _, _ := clitest.Env(t)
+	env.Getenv = func(string) string { panic("no variables") }
+	err := NewHook(job.New(env)).RunE(new(cobra.Command), []string{"claude", "Stop"})
+	tolerated, ok := errors.AsType[*job.ToleratedError](err)
+	if !ok || !job.Is[*job.PanicError](tolerated.Err) {
+		t.Errorf("the panic is %v", err)
+	}
+	env, stdout, stderr := clitest.Env(t)
+	env.Stdin = strings.NewReader(`{"session_id":"s","tool_name":"Bash","tool_response":{"stdout":"` + strings.Repeat(`a line\n`, 9000) + `"}}`)
+	if err := answerHook(t.Context(), job.New(env), []string{"claude", "PostToolUse"}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(stdout.String(), "[carrel: stashed") || !strings.HasPrefix(stderr.String(), "carrel: hook: the input of PostToolUse: the event names no file") {
+		t.Errorf("printed %.200s, noted %q", stdout, stderr)
+	}
 }
 
 func TestCredentialsHaveWords(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carrel-dev/carrel"
@@ -12,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
@@ -170,4 +172,54 @@ func TestExportsAreNoted(t *testing.T) {
 	if want := "repaired: message 2: a result was missing\nwarning: as imported: " + res.Violations[0].String() + "\n"; stderr.String() != want {
 		t.Errorf("noted %q, want %q", stderr, want)
 	}
+}
+
+// A watched window is printed at once, and again only when the session has changed.
+func TestWindowIsWatched(t *testing.T) {
+	env, stdout, _ := clitest.Env(t)
+	j := job.New(env)
+	settings, err := j.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		err := j.Over(config.Scratch(), settings, func(a *job.Access) error {
+			ctx := t.Context()
+			in, err := a.Import(ctx, a.Scope, &carrel.ImportRequest{Name: "a.json", Data: []byte(`{"messages":[{"role":"user","content":"Go."}]}`)})
+			if err != nil {
+				return err
+			}
+			watched := make(chan error, 1)
+			go func() {
+				watched <- watchContext(ctx, j, a, &carrel.ContextRequest{Session: in.Session})
+			}()
+			lines := func(want int) {
+				t.Helper()
+				time.Sleep(2 * watchEvery)
+				synctest.Wait()
+				if got := strings.Count(stdout.String(), "context\t"); got != want {
+					t.Errorf("printed %d lines, want %d:\n%s", got, want, stdout)
+				}
+			}
+			lines(1)
+			if _, err := a.Mark(ctx, a.Scope, &carrel.MarkRequest{Session: in.Session, Critical: true}); err != nil {
+				return err
+			}
+			lines(2)
+			if _, err := a.RemoveSession(ctx, a.Scope, &carrel.SessionRequest{Session: in.Session}); err != nil {
+				return err
+			}
+			if _, err := a.PurgeSession(ctx, a.Scope, &carrel.SessionRequest{Session: in.Session}); err != nil {
+				return err
+			}
+			if err := <-watched; err == nil {
+				t.Error("a session that is gone is watched on")
+			}
+			lines(2)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }
