@@ -35,7 +35,10 @@ var update = flag.Bool("update", false, "write what the scripts compare with")
 // programs can be run by a script as "exec NAME", in a process of their own.
 var programs = map[string]func(){
 	"carrel": func() {
-		ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		ctx, cancel := context.WithCancelCause(context.Background())
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		go func() { cancel(&job.SignalError{Signal: <-signals}) }()
 		os.Exit(Main(ctx, job.OS(), os.Args[1:]))
 	},
 	"agent": agent,
@@ -164,8 +167,17 @@ func provide(w http.ResponseWriter, r *http.Request) {
 }
 
 // agent is a program that calls a model as "agent CODE": it calls twice, prints its arguments and
-// the answers, and exits with the code.
+// the answers, and exits with the code. As "agent models" it only asks which models there are.
 func agent() {
+	if os.Args[1] == "models" {
+		resp, err := http.Get(os.Getenv("ANTHROPIC_BASE_URL") + "/v1/models") //nolint:noctx // the agent ends by itself
+		if err != nil {
+			panic(err)
+		}
+		_, _ = io.Copy(os.Stdout, resp.Body)
+		_ = resp.Body.Close()
+		return
+	}
 	const one = `{"role":"user","content":"Fix the pump."}`
 	for _, more := range []string{"", `,{"role":"assistant","content":"Done."},{"role":"user","content":"Test it."}`} {
 		body := strings.NewReader(`{"model":"claude-opus-5-5","max_tokens":9,"stream":true,"tools":[{"name":"ls","input_schema":{"type":"object"}}],"messages":[` + one + more + `]}`)

@@ -46,9 +46,14 @@ func TestLargeIsAboveTheBound(t *testing.T) {
 	if _, err := (claude{}).read("PostToolUse", append(input, '}'), 1); err == nil {
 		t.Error("what is no JSON is read")
 	}
-	e, err := (claude{}).read("PostToolUse", append(input, '}'), len(input)+1)
-	if err != nil || e.kind != kindNone {
-		t.Errorf("what is small is looked at: %+v, %v", e, err)
+	for _, tt := range []struct {
+		d     Dialect
+		event string
+	}{{claude{}, "PostToolUse"}, {codex{}, "PostToolUse"}, {geminiCLI{}, "AfterTool"}} {
+		e, err := tt.d.read(tt.event, append(input, '}'), len(input)+1)
+		if err != nil || e.kind != kindNone {
+			t.Errorf("what is small is looked at: %+v, %v", e, err)
+		}
 	}
 }
 
@@ -91,6 +96,7 @@ func TestPointersTakeThePlaceOfTexts(t *testing.T) {
 		{"a picture", "Bash", `{"stdout":"abc","isImage":true}`, []string{"abc"}, []string{"[1]"}, ""},
 		{"a structure", "Bash", `{"stdout":"abc","structuredContent":{}}`, []string{"abc"}, []string{"[1]"}, ""},
 		{"a list of texts", "mcp__desk__x", `[{"type":"text","text":"abc"},{"type":"image"}]`, []string{"abc"}, []string{"[1]"}, `[{"text":"[1]","type":"text"},{"type":"image"}]`},
+		{"a member without a name", "mcp__desk__x", `{"":"abc"}`, []string{"abc"}, []string{"[1]"}, ""},
 		{"a text alone", "mcp__desk__x", `"abc"`, []string{"abc"}, []string{"[<1>]"}, `"[<1>]"`},
 		{"a file that the client made", "Bash", `{"stdout":"abc","persistedOutputPath":"/t/s/out.txt","persistedOutputSize":9}`, []string{"abc"}, []string{"[1]"}, `{"stdout":"[1]"}`},
 		{"a file whose text stays", "Bash", `{"stdout":"abc","stderr":"def","persistedOutputPath":"/t/s/out.txt","persistedOutputSize":9}`, []string{"abc", "def"}, []string{"", "[1]"}, `{"persistedOutputPath":"/t/s/out.txt","persistedOutputSize":9,"stderr":"[1]","stdout":"abc"}`},
@@ -105,6 +111,10 @@ func TestPointersTakeThePlaceOfTexts(t *testing.T) {
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
 		}
+	}
+	lossy := &claudeEvent{Tool: "Bash", Response: json.RawMessage(`{"stdout":"abc","stderr":"\ud800"}`)}
+	if got, err := lossy.with([]output{{text: "abc"}}, []string{"[1]"}); !errors.Is(err, errLossy) {
+		t.Errorf("beside a text that is no Unicode: %s, %v", got, err)
 	}
 	for response, want := range map[string]file{
 		`{"persistedOutputPath":"/t/s/out.txt","persistedOutputSize":1}`:      {"/t/s/out.txt", 1},
@@ -157,6 +167,11 @@ func TestTextsAreKnown(t *testing.T) {
 			t.Errorf("%s: %q, %v, want that it is no Unicode", raw, got, err)
 		}
 	}
+	for raw, path := range map[string]string{`{"a":"\ud800"}`: "a", `{"a":["x","\ud800"]}`: "a.*"} {
+		if got, err := (&claudeEvent{}).replaceAt(json.RawMessage(raw), path, func(s string) (string, bool) { return s + s, true }); !errors.Is(err, errLossy) {
+			t.Errorf("%s at %q: %s, %v, want that it is no Unicode", raw, path, got, err)
+		}
+	}
 	// What is at no such place is left alone.
 	for _, tt := range []struct{ raw, path, want string }{
 		{`{"a":"x"}`, "a", `{"a":"X"}`},
@@ -169,6 +184,7 @@ func TestTextsAreKnown(t *testing.T) {
 		{`["x"]`, "a", `["x"]`},
 		{`"x"`, "a", `"x"`},
 		{`{"":"x"}`, "", `{"":"x"}`},
+		{``, "a", ``},
 	} {
 		got, err := (&claudeEvent{}).replaceAt(json.RawMessage(tt.raw), tt.path, func(s string) (string, bool) { return strings.ToUpper(s), true })
 		if diff := cmp.Diff(tt.want, string(got)); err != nil || diff != "" {

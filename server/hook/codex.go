@@ -3,7 +3,6 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -104,7 +103,7 @@ func (in *codexEvent) result(e *Event, large int) error {
 	head := ""
 	if in.Tool == "Bash" {
 		code, ended, err := exitCode(e.Transcript, in.Call)
-		if err != nil || !ended {
+		if !ended {
 			return err
 		}
 		head = "Process exited with code " + strconv.FormatInt(code, 10) + "\nOutput:\n"
@@ -154,7 +153,7 @@ func exitCode(path, call string) (code int64, ended bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer f.Close()
 	fi, err := f.Stat()
 	if err != nil {
 		return 0, false, err
@@ -190,7 +189,7 @@ type codexSpecific struct {
 
 func (codex) write(event string, e *Event, a *answer) ([]byte, error) {
 	switch {
-	case len(a.outputs) > 0 && a.outputs[0] != "":
+	case len(a.outputs) > 0:
 		reason, err := e.with(e.outputs, a.outputs)
 		if err != nil {
 			return nil, err

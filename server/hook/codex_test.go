@@ -155,6 +155,8 @@ func TestCodexResults(t *testing.T) {
 		{"one that failed", "mcp__desk__look", "call_1", object{"isError": true, "content": text(big)["content"]}, "", "", ""},
 		{"one with a picture", "mcp__desk__look", "call_1", object{"content": []any{object{"type": "text", "text": big}, object{"type": "image", "data": "x"}}}, "", "", ""},
 		{"one with a structure", "mcp__desk__look", "call_1", object{"content": []any{}, "structuredContent": object{"all": big}}, "", "pointer 0 by mcp__desk__look", `{"all":"` + strings.ReplaceAll(big, "\n", `\n`) + `"}`},
+		{"one of the bound", "mcp__desk__look", "call_1", text(big[:300]), "", "", ""},
+		{"one above the bound", "mcp__desk__look", "call_1", text(big[:301]), "", "pointer 0 by mcp__desk__look", big[:301]},
 		{"what Carrel gave back", "mcp__carrel__recall", "call_1", text(big), "", "", ""},
 		{"a tool of another kind", "apply_patch", "call_1", object{"x": big}, "", "", ""},
 	} {

@@ -27,9 +27,10 @@ type engine struct {
 	stash     [][]byte
 	titles    []string
 	histories []int            // sizes of what stash was told of the conversation
-	fail      map[string]error // by job: open, import, stash, brief, close
-	panics    string           // the job that panics
-	hangs     string           // the job that takes forever
+	fail      map[string]error // by job: open, import, stash, brief, close; or "brief of" a session
+	alter     func(*carrel.StashResult)
+	panics    string // the job that panics
+	hangs     string // the job that takes forever
 	opened    int
 	closed    int
 }
@@ -91,10 +92,14 @@ func (e *engine) Stash(ctx context.Context, _ governance.Scope, req *carrel.Stas
 	if req.FirstLine > 0 {
 		pointer += fmt.Sprintf(" from line %d", req.FirstLine)
 	}
-	return &carrel.StashResult{
+	res := &carrel.StashResult{
 		Artifact: carrel.Artifact{ID: store.ArtifactID(fmt.Sprintf("id%d", id)), Bytes: int64(len(req.Content))},
 		Pointer:  pointer,
-	}, nil
+	}
+	if e.alter != nil {
+		e.alter(res)
+	}
+	return res, nil
 }
 
 func (e *engine) Brief(ctx context.Context, _ governance.Scope, req *carrel.BriefRequest) (*carrel.BriefResult, error) {
@@ -102,6 +107,12 @@ func (e *engine) Brief(ctx context.Context, _ governance.Scope, req *carrel.Brie
 		return nil, err
 	}
 	e.briefs = append(e.briefs, fmt.Sprintf("%s %d", req.Session, req.Tokens))
+	if err := e.fail["brief of "+string(req.Session)]; err != nil {
+		return nil, err
+	}
+	if e.says[req.Session] == "nothing" {
+		return &carrel.BriefResult{Session: req.Session, Text: "no entries\n", Tokens: 100}, nil
+	}
 	text := "brief of " + string(req.Session) + " for a " + string(req.For) + "\n" + e.says[req.Session]
 	return &carrel.BriefResult{Session: req.Session, Text: text, Tokens: 100, Entries: 1}, nil
 }

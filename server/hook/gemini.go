@@ -66,8 +66,8 @@ func (geminiCLI) read(event string, input []byte, large int) (*Event, error) {
 		e.waited = false // after a compaction a long conversation is imported, too
 	case kindResult:
 		call := transcript.ToolCall{Name: in.Tool, Input: in.Input}
-		text, ok := in.text()
-		if !ok || len(text) <= large || tool.Recalls(call) {
+		text := in.text()
+		if len(text) <= large || tool.Recalls(call) {
 			return none, nil
 		}
 		e.tool, e.input, e.title = in.Tool, in.Input, tool.Label(call)
@@ -90,17 +90,26 @@ func geminiKind(event string) kind {
 	return kindNone
 }
 
-// text returns the text of a result that the model would get, or false if it is not only text.
-func (in *geminiEvent) text() (string, bool) {
+// text returns the text of a result that the model would get, or "" if it is not only text.
+func (in *geminiEvent) text() string {
 	var text string
-	if json.Unmarshal(in.Response.Content, &text) == nil {
-		return text, text != "" && !strings.Contains(text, "\uFFFD")
+	if json.Unmarshal(in.Response.Content, &text) != nil {
+		text = in.partsText()
 	}
+	if strings.Contains(text, "\uFFFD") {
+		return ""
+	}
+	return text
+}
+
+// partsText returns the text of a result that is a part or a list of parts, or "" if a part is no
+// text.
+func (in *geminiEvent) partsText() string {
 	var parts []map[string]json.RawMessage
 	if json.Unmarshal(in.Response.Content, &parts) != nil {
 		var one map[string]json.RawMessage
 		if json.Unmarshal(in.Response.Content, &one) != nil {
-			return "", false
+			return ""
 		}
 		parts = append(parts, one)
 	}
@@ -108,12 +117,11 @@ func (in *geminiEvent) text() (string, bool) {
 	for _, p := range parts {
 		var said string
 		if len(p) != 1 || json.Unmarshal(p["text"], &said) != nil {
-			return "", false
+			return ""
 		}
 		texts = append(texts, said)
 	}
-	text = strings.Join(texts, "\n")
-	return text, text != "" && !strings.Contains(text, "\uFFFD")
+	return strings.Join(texts, "\n")
 }
 
 // geminiSnapshot is the beginning of a summary by the client.
@@ -132,7 +140,7 @@ func (in *geminiEvent) due() kind {
 		return kindBegun
 	}
 	parts, err := ends(f, fi.Size())
-	if err != nil || len(parts) == 0 {
+	if err != nil {
 		return kindBegun
 	}
 	greeted, compacted := false, false

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -259,6 +261,70 @@ func TestResultWithoutHistory(t *testing.T) {
 		hook.Options{Note: func(err error) { notes = append(notes, err) }})
 	if err != nil || len(notes) != 1 || !strings.Contains(out, `pointer 0 by Bash`) {
 		t.Errorf("printed %s, noted %v, error %v", out, notes, err)
+	}
+}
+
+// A pointer replaces an output only if it is shorter and the whole output is in the stash. What
+// fails for one output is noted, and the other one is replaced.
+func TestPointersThatServe(t *testing.T) {
+	c := newClient(t)
+	cut := c.write(t, c.results+"/b1.txt", "all")
+	for _, tt := range []struct {
+		name   string
+		alter  func(*carrel.StashResult)
+		more   object
+		want   string
+		failed bool
+		notes  int
+	}{
+		{"a shorter pointer", func(r *carrel.StashResult) { r.Pointer = strings.Repeat("p", len(big)-1) }, nil, "ppp", false, 0},
+		{"a pointer of the same length", func(r *carrel.StashResult) { r.Pointer = strings.Repeat("p", len(big)) }, nil, "", false, 0},
+		{"a part in the stash", func(r *carrel.StashResult) { r.Bytes-- }, nil, "", true, 0},
+		{"a pointer to nothing", func(r *carrel.StashResult) { r.ID = "" }, nil, "", true, 0},
+		{"another output that fails", nil, object{"stderr": "!" + big, "persistedOutputPath": cut, "persistedOutputSize": 4}, `"stderr":"pointer 0 by Bash"`, false, 1},
+	} {
+		response := object{"stdout": big, "stderr": ""}
+		maps.Copy(response, tt.more)
+		var notes []error
+		out, err := run(t, &engine{alter: tt.alter}, "PostToolUse", c.input(t, "PostToolUse", object{"tool_name": "Bash", "tool_response": response}),
+			hook.Options{Note: func(err error) { notes = append(notes, err) }})
+		if (err != nil) != tt.failed || len(notes) != tt.notes || !strings.Contains(out, tt.want) || tt.want == "" && out != "" {
+			t.Errorf("%s: printed %.200s, noted %v, error %v", tt.name, out, notes, err)
+		}
+	}
+}
+
+// An event of 64 MiB is answered, and a longer one is not.
+func TestLargestEvent(t *testing.T) {
+	for size, ok := range map[int]bool{64 << 20: true, 64<<20 + 1: false} {
+		in := io.MultiReader(strings.NewReader("{}"), strings.NewReader(strings.Repeat(" ", size-2)))
+		if err := hook.Run(t.Context(), hook.Claude, "TeaTime", in, io.Discard, &hook.Options{Limit: time.Hour}); (err == nil) != ok {
+			t.Errorf("an event of %d bytes: %v", size, err)
+		}
+	}
+}
+
+// A conversation is imported up to 1 MiB while the agent waits, and else up to 512 MiB.
+func TestLargestConversation(t *testing.T) {
+	for _, tt := range []struct {
+		event    string
+		size     int64
+		imported bool
+		failed   bool
+	}{
+		{"Stop", 1 << 20, true, false},
+		{"Stop", 1<<20 + 1, false, false},
+		{"UserPromptSubmit", 512 << 20, true, false},
+		{"UserPromptSubmit", 512<<20 + 1, false, true},
+	} {
+		c, e := newClient(t), &engine{}
+		if err := os.Truncate(c.transcript, tt.size); err != nil {
+			t.Fatal(err)
+		}
+		_, err := run(t, e, tt.event, c.input(t, tt.event, nil), hook.Options{Limit: time.Hour})
+		if len(e.imports) == 1 != tt.imported || (err != nil) != tt.failed {
+			t.Errorf("%s of %d bytes: imported %v, %v", tt.event, tt.size, e.imports, err)
+		}
 	}
 }
 

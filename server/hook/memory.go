@@ -72,13 +72,10 @@ func (r *run) remember(ctx context.Context, e *Event) (_ []byte, err error) {
 	sessions := r.earlier(e, list.Items)
 	left := r.o.Memory - fenceTokens
 	var texts []string
-	for i := range sessions {
+	for i := 0; i < len(sessions) && left >= carrel.LeastBriefTokens; i++ {
 		share := left
 		if i+1 < len(sessions) {
 			share = max(left/2, carrel.LeastBriefTokens)
-		}
-		if share > left || share < carrel.LeastBriefTokens {
-			break
 		}
 		brief, err := engine.Brief(ctx, r.o.Scope, &carrel.BriefRequest{Session: sessions[i].Session, Tokens: share, For: carrel.PurposeMemory})
 		switch {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +14,8 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/server/hook"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -63,8 +68,8 @@ func millSessions() []carrel.SessionInfo {
 	}{
 		{"own", "/srv/mill", 1},
 		{"own/agent-1", "/srv/mill", 1},
-		{"huge", "/srv/mill", 1 << 40},
-		{"s5", "/srv/mill", 1},
+		{"huge", "/srv/mill", 8<<20 + 1},
+		{"s5", "/srv/mill", 8 << 20},
 		{"saw", "/srv/saw", 1},
 		{"nowhere", "", 1},
 		{"s4", "/srv/mill/", 1},
@@ -96,6 +101,57 @@ func TestMemory(t *testing.T) {
 		if again := begin(t, e, s, hook.Options{Memory: 1200}); again != told {
 			t.Errorf("%s is told %q the next time, before %q", s.client, again, told)
 		}
+	}
+}
+
+// The size of a memory is shared out in briefs of at least 200 tokens. A session that is gone, and
+// one that has nothing to say, leave their share to the next.
+func TestMemoryIsSharedOut(t *testing.T) {
+	gone := map[string]error{"brief of s5": fmt.Errorf("brief: %w", store.ErrNotFound)}
+	for _, tt := range []struct {
+		name     string
+		memory   token.Count
+		sessions int // of all
+		engine   engine
+		briefs   []string
+		told     []string
+	}{
+		{"too small", hook.LeastMemory - 1, 9, engine{}, nil, nil},
+		{"the least", hook.LeastMemory, 9, engine{}, []string{"s5 200"}, []string{"s5"}},
+		{"too little for the last of two", hook.LeastMemory, 7, engine{}, []string{"s5 200"}, []string{"s5"}},
+		{"just enough for two", hook.LeastMemory + 100, 9, engine{}, []string{"s5 200", "s4 200"}, []string{"s5", "s4"}},
+		{"one is gone", 1200, 9, engine{fail: gone}, []string{"s5 500", "s4 500", "s3 900"}, []string{"s4", "s3"}},
+		{"one is empty", 1200, 9, engine{says: map[transcript.SessionID]string{"s4": "nothing"}}, []string{"s5 500", "s4 450", "s3 900"}, []string{"s5", "s3"}},
+	} {
+		e := tt.engine
+		e.sessions = millSessions()[:tt.sessions]
+		said := begin(t, &e, starts()[0], hook.Options{Memory: tt.memory})
+		var told []string
+		for line := range strings.Lines(said) {
+			if name, ok := strings.CutPrefix(line, "brief of "); ok {
+				told = append(told, strings.Fields(name)[0])
+			}
+		}
+		if !slices.Equal(e.briefs, tt.briefs) || !slices.Equal(told, tt.told) || strings.Contains(said, "no entries") {
+			t.Errorf("%s: the briefs are %q, want %q; the agent is told of %q, want %q", tt.name, e.briefs, tt.briefs, told, tt.told)
+		}
+	}
+}
+
+// The folder of an event may be a link to the folder of the project.
+func TestMemoryOfALinkedFolder(t *testing.T) {
+	real, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip(err)
+	}
+	e := &engine{sessions: []carrel.SessionInfo{{Session: "linked", Project: real, Bytes: 1}}}
+	s := start{"opencode", "session.start", `{"sessionID":"own"}`, "context"}
+	if told := begin(t, e, s, hook.Options{Memory: 1200, Dir: link}); !strings.Contains(told, "brief of linked") {
+		t.Errorf("the agent is told %q", told)
 	}
 }
 

@@ -77,13 +77,9 @@ func (d openCode) read(event string, input []byte, large int) (*Event, error) {
 		return e, nil
 	}
 	e.with = func(_ []output, texts []string) (json.RawMessage, error) {
-		all, some := make([]string, len(in.Texts)), false
+		all := make([]string, len(in.Texts))
 		for i, text := range texts {
 			all[at[i]] = text
-			some = some || text != ""
-		}
-		if !some {
-			return nil, nil
 		}
 		return encode(map[string][]string{"texts": all})
 	}

@@ -30,7 +30,9 @@ func askOpenCode(t testing.TB, e *engine, home, event string, input any, o hook.
 		session = e.Format + " " + string(e.Session) + " in " + e.Transcript
 		return nil
 	}
-	o.Note = func(err error) { t.Log(err) }
+	if o.Note == nil {
+		o.Note = func(err error) { t.Log(err) }
+	}
 	var b bytes.Buffer
 	d := hook.Dialects(func(name string) string { return map[string]string{"XDG_DATA_HOME": home}[name] })["opencode"]
 	if err := hook.Run(t.Context(), d, event, strings.NewReader(raw), &b, &o); err != nil {
@@ -55,6 +57,8 @@ func TestOpenCodeEvents(t *testing.T) {
 		{"session.start", "no JSON", "", 0},
 		{"tool.execute.before", object{"sessionID": "ses_1", "tool": "carrel_recall"}, "", 0},
 		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "bash", "texts": []string{"short"}}, "", 0},
+		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "bash", "texts": []string{large[:200]}}, "", 0},
+		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "bash", "texts": []string{large[:201]}}, `{"texts":["pointer 0 by bash"]}`, 1},
 		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "bash", "texts": []string{"short", large}}, `{"texts":["","pointer 0 by bash"]}`, 1},
 		{"tool.execute.after", object{"sessionID": "ses_1", "tool": "carrel_recall", "texts": []string{large}}, "", 0},
 		{"tool.execute.after", `{"sessionID":"ses_1","tool":"bash","texts":["` + large + `\ud800"]}`, "", 0},
@@ -68,6 +72,16 @@ func TestOpenCodeEvents(t *testing.T) {
 		if o, ok := tt.input.(object); ok && o["sessionID"] != nil && session != "opencode ses_1 in "+place {
 			t.Errorf("%s: the client is in %q", tt.event, session)
 		}
+	}
+}
+
+// Without the database a result is replaced, too, and what was wrong is noted.
+func TestOpenCodeWithoutItsDatabase(t *testing.T) {
+	noted := 0
+	out, _ := askOpenCode(t, &engine{}, t.TempDir(), "tool.execute.after", object{"sessionID": "ses_1", "tool": "bash", "texts": []string{strings.Repeat("x", 300)}},
+		hook.Options{Large: 200, Note: func(error) { noted++ }})
+	if out != `{"texts":["pointer 0 by bash"]}` || noted != 1 {
+		t.Errorf("printed %s, noted %d errors", out, noted)
 	}
 }
 

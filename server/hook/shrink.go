@@ -168,34 +168,23 @@ func (o *output) whole() (string, error) {
 
 // read returns the content of a regular file, which must have the given size.
 func read(path string, size int64) ([]byte, error) {
-	f, has, err := openFile(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if has != size {
-		return nil, fmt.Errorf("%s has %d bytes, but the client named a file of %d", path, has, size)
-	}
-	return io.ReadAll(io.LimitReader(f, size))
-}
-
-// openFile opens a regular file that an event names, and returns its size.
-func openFile(path string) (*os.File, int64, error) {
-	f, err := open(path)
-	if err != nil {
-		return nil, 0, err
-	}
 	fi, err := f.Stat()
 	switch {
 	case err != nil:
+		return nil, err
 	case !fi.Mode().IsRegular():
-		err = fmt.Errorf("%s is not a regular file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	case fi.Size() > mostFile:
-		err = fmt.Errorf("%s has more than %d bytes", path, mostFile)
-	default:
-		return f, fi.Size(), nil
+		return nil, fmt.Errorf("%s has more than %d bytes", path, mostFile)
+	case fi.Size() != size:
+		return nil, fmt.Errorf("%s has %d bytes, but the client named a file of %d", path, fi.Size(), size)
 	}
-	return nil, 0, errors.Join(err, f.Close())
+	return io.ReadAll(io.LimitReader(f, size))
 }
 
 // errNoFile means that an event does not name the file of the conversation.

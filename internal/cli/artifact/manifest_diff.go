@@ -88,9 +88,7 @@ func printDelta(p *out.Page, d *manifest.Delta) {
 	add("+", d.Added)
 	add("-", d.Removed)
 	add("~", d.Changed)
-	if len(t.Rows) > 0 {
-		p.Table(t)
-	}
+	p.Table(t)
 	if d.Partial {
 		p.Line("parts of one document were redacted: there may be more differences")
 	}

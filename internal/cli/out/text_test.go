@@ -29,6 +29,22 @@ func TestVisible(t *testing.T) {
 	}
 }
 
+// A code point has the escape of JSON, and a byte that is not UTF-8 that of Go.
+func TestEscapes(t *testing.T) {
+	for in, want := range map[string]string{
+		"\ufffd": `\ufffd`, "\xff": `\xff`, "\x1f": `\x1f`, "\uffff": `\uffff`, "\U00010000": `\ud800\udc00`,
+	} {
+		if got := escaped(in); got != want {
+			t.Errorf("escaped(%q) = %q, want %q", in, got, want)
+		}
+	}
+	r, w := io.Pipe()
+	_ = r.Close()
+	if n, err := Guard(w).Write([]byte("text")); n != 0 || err == nil {
+		t.Errorf("%d bytes, %v of a text that cannot be written", n, err)
+	}
+}
+
 func TestCut(t *testing.T) {
 	for _, tt := range []struct {
 		in   string

@@ -41,6 +41,11 @@ func TestAgentsAreTold(t *testing.T) {
 			"-c", `model_providers.carrel.wire_api="responses"`, "-c", "model_providers.carrel.supports_websockets=false",
 			"-c", `model_providers.carrel.env_key="OPENAI_API_KEY"`, "exec", "x",
 		}, nil},
+		{"Codex without a key", []string{"codex"}, environ("HOME", t.TempDir()), []string{
+			"-c", `model_provider="carrel"`, "-c", `model_providers.carrel.name="OpenAI"`, "-c", `model_providers.carrel.base_url="` + url + `/openai/v1"`,
+			"-c", `model_providers.carrel.wire_api="responses"`, "-c", "model_providers.carrel.supports_websockets=false",
+			"-c", "model_providers.carrel.requires_openai_auth=true",
+		}, nil},
 		{"OpenCode", []string{"opencode"}, environ(), []string{}, []string{
 			`OPENCODE_CONFIG_CONTENT={"provider":{"anthropic":{"options":{"baseURL":"` + url + `/anthropic/v1"}},"openai":{"options":{"baseURL":"` + url + `/openai/v1"}}}}`,
 		}},
@@ -78,6 +83,7 @@ func TestAgentsKeepTheirProvider(t *testing.T) {
 		{name: "a login", kind: "codex", auth: `{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, settings: own, want: proxy.Upstreams{Anthropic: proxy.DefaultAnthropic, OpenAI: chatGPT}, login: true},
 		{name: "a login and a gateway", kind: "codex", auth: `{"tokens":{}}`, settings: proxy.Upstreams{OpenAI: "http://g/v1"}, want: proxy.Upstreams{OpenAI: "http://g/v1"}, login: true},
 		{name: "a key that is kept", kind: "codex", auth: `{"OPENAI_API_KEY":"k","tokens":{}}`, settings: own, want: own, login: true},
+		{name: "a login with an empty key", kind: "codex", auth: `{"OPENAI_API_KEY":"","tokens":{}}`, settings: own, want: proxy.Upstreams{Anthropic: proxy.DefaultAnthropic, OpenAI: chatGPT}, login: true},
 		{name: "a login of another agent", kind: "aider", auth: `{"tokens":{}}`, settings: own, want: own, login: true},
 		{name: "no login", kind: "codex", auth: `{}`, settings: own, want: own},
 		{name: "a broken file", kind: "codex", auth: `{`, settings: own, want: own},
@@ -105,7 +111,8 @@ func TestAgentsKeepTheirProvider(t *testing.T) {
 func TestTrafficIsTold(t *testing.T) {
 	for want, in := range map[string]proxy.Traffic{
 		"0 calls": {},
-		"1 call · overhead p50 0.5 ms p99 1.0 ms": {Calls: 1, Median: 5e5, Slow: 1e6},
+		"1 call · overhead p50 0.5 ms p99 1.0 ms":                                                                                             {Calls: 1, Median: 5e5, Slow: 1e6},
+		"1 call · 1 of them failed · 10 tokens in, 0% cached, 1 out · overhead p50 0.0 ms p99 0.0 ms":                                         {Calls: 1, Failed: 1, Used: 1, Prompt: 10, Output: 1},
 		"3 calls · 1 of them failed · 1,000 tokens in, 96% cached, 7 out (of 2 calls) · overhead p50 0.0 ms p99 0.0 ms · 1 gap in the record": {Calls: 3, Failed: 1, Used: 2, Prompt: 1000, Cached: 960, Output: 7, Gaps: 1},
 	} {
 		if got := passed(&in); got != want {

@@ -138,7 +138,7 @@ func readServer(file string) (_ *running, err error) {
 		return nil, err
 	}
 	s := &running{file: file}
-	if len(data) == 0 || json.Unmarshal(data, s) != nil {
+	if json.Unmarshal(data, s) != nil {
 		return nil, nil // the server has just started
 	}
 	return s, s.readTraffic()

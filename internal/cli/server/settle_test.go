@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/server/proxy"
 )
 
@@ -31,6 +32,7 @@ func TestFlagsOfProxyReplaceSettings(t *testing.T) {
 		{"observe", set, proxyFlags{mode: "observe"}, func(s *config.Proxy) { s.Manage = false }},
 		{"manage", config.Proxy{}, proxyFlags{mode: "manage"}, func(s *config.Proxy) { s.Manage = true }},
 		{"recall", config.Proxy{}, proxyFlags{recall: true}, func(s *config.Proxy) { s.Recall = true }},
+		{"all held out", set, proxyFlags{holdout: "100%"}, func(s *config.Proxy) { s.Holdout = ratio.One }},
 		{"no holdout", set, proxyFlags{holdout: "0%"}, func(s *config.Proxy) { s.Holdout = 0 }},
 	} {
 		want := tt.from
@@ -67,6 +69,7 @@ func TestFlagsOfServeReplaceSettings(t *testing.T) {
 		{"hosts", set, []string{"--host", "b.example", "--host", "c.example"}, func(s *config.Server) { s.Hosts = []string{"a.example", "b.example", "c.example"} }},
 		{"certificate", authority, []string{"--tls-cert", "d", "--tls-key", "l"}, func(s *config.Server) { s.Cert, s.Key, s.ACME = "d", "l", nil }},
 		{"certificate without key", set, []string{"--tls-cert", "d"}, func(s *config.Server) { s.Cert, s.Key = "d", "" }},
+		{"key without certificate", set, []string{"--tls-key", "l"}, func(s *config.Server) { s.Cert, s.Key = "", "l" }},
 		{"authority", set, []string{"--acme", "b.example"}, func(s *config.Server) {
 			s.Cert, s.Key, s.ACME, s.Hosts = "", "", []string{"b.example"}, []string{"a.example", "b.example"}
 		}},

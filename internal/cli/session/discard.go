@@ -129,7 +129,7 @@ func printDiscard(p *out.Page, r *carrel.DiscardResult, dry bool) {
 		d := &r.Discarded[i]
 		t.Add(d.Block, d.Turn, d.Priority, string(d.Class), d.Tokens, d.Preview)
 	}
-	if len(t.Rows) > 0 || !p.TTY {
+	if len(t.Rows) > 0 {
 		p.Table(t)
 	}
 	if !p.TTY {

@@ -52,7 +52,7 @@ func printStats(p *out.Page, r *carrel.StatsResult) {
 		k := &r.Tasks[i]
 		t.Add(k.Task, k.Block, k.Turns, k.Calls, k.Read, k.Written, k.Total, strings.TrimSpace(k.Preview))
 	}
-	if len(t.Rows) > 0 || !p.TTY {
+	if len(t.Rows) > 0 {
 		p.Table(t)
 	}
 	if !p.TTY {
