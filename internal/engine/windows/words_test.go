@@ -75,7 +75,7 @@ func TestEntriesOfABrief(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"- Do it. [12345678]": "do it", "- question: Why?": "why?", "- to do: Do it": "do it", "- error: error: x": "error: x", "do [it] now": "do [it] now", "- do [1] [2]": "do [1]",
+		"- Do it. [12345678]": "do it", "- question: Why?": "why?", "- to do: Do it": "do it", "- error: error: x": "error: x", "do [it] now": "do [it] now", "- do [1] [2]": "do [1]", "-  [1]": "",
 	} {
 		if got := saying(in); got != want {
 			t.Errorf("saying(%q) = %q, want %q", in, got, want)
