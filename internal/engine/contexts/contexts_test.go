@@ -27,7 +27,7 @@ func TestTextsOfContexts(t *testing.T) {
 // The tokens of the segments add up to those of the context; what a format adds counts for the
 // first.
 func TestTokensOfSegments(t *testing.T) {
-	for total, want := range map[token.Count]string{10: "10 [8 2]", 3: "3 [1 2]", 2: "3 [1 2]"} {
+	for total, want := range map[token.Count]string{10: "10 [8 2]", 4: "4 [2 2]", 3: "3 [1 2]", 2: "3 [1 2]"} {
 		segments := []*manifest.Segment{{Tokens: 1}, {Tokens: 2}}
 		sum := settle(segments, total)
 		if got := fmt.Sprint(sum, " ", []token.Count{segments[0].Tokens, segments[1].Tokens}); got != want {
