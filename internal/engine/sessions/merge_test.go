@@ -32,3 +32,15 @@ func TestSessionsThatOnlyGrew(t *testing.T) {
 		}
 	}
 }
+
+// A file is cut off if it lacks an end of the stored one that says something.
+func TestFilesThatLostTheirEnd(t *testing.T) {
+	for _, tt := range []struct {
+		known, data string
+		want        bool
+	}{{"abc", "ab", true}, {"abc", "abc", false}, {"ab", "abc", false}, {"abc", "b", false}, {"ab \n", "ab", false}, {"abc", "", true}} {
+		if got := cutOff([]byte(tt.known), []byte(tt.data)); got != tt.want {
+			t.Errorf("%q is cut off from %q: %v", tt.data, tt.known, got)
+		}
+	}
+}
