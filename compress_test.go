@@ -751,8 +751,7 @@ func TestSummaryEndsWithALedger(t *testing.T) {
 	}
 }
 
-// A plan that is made again and again is the plan of a compression. A summary that is written anew
-// counts the compressions before it.
+// A plan that is made again and again is the plan of a compression. A summary that is written anew counts on.
 func TestPlansAndSummariesMadeAgain(t *testing.T) {
 	e, _ := summarizing(t, carrel.Options{})
 	in := load(t, e, leak(t))

@@ -78,10 +78,10 @@ func start(src *source, w *transcript.Window) int {
 }
 
 // inHead reports whether part i stands before the window of the session. Pins do, and so does the
-// notice before the first pin. A notice is never the last part.
+// notice before the first pin.
 func (f *fitted) inHead(i int) bool {
 	return f.parts[i].kind == manifest.KindPin ||
-		f.parts[i].kind == manifest.KindNotice && f.parts[i+1].kind == manifest.KindPin
+		f.parts[i].kind == manifest.KindNotice && i+1 < len(f.parts) && f.parts[i+1].kind == manifest.KindPin
 }
 
 // plain encodes the context f in the format "text".

@@ -345,27 +345,6 @@ func TestSnapshotWithWrongNumbers(t *testing.T) {
 	}
 }
 
-// A loggedStore has a log, which fails with err.
-type loggedStore struct {
-	store.Store
-	log []store.Entry
-	err error
-}
-
-func (s *loggedStore) Log(context.Context, governance.Scope, store.Version) iter.Seq2[*store.Entry, error] {
-	return func(yield func(*store.Entry, error) bool) {
-		for i := range s.log {
-			if s.err != nil {
-				yield(nil, s.err)
-				return
-			}
-			if !yield(&s.log[i], nil) {
-				return
-			}
-		}
-	}
-}
-
 // A snapshot is replaced once 1/8 of the rows or 256 versions are newer, and only of a catalog that
 // is at one version.
 func TestSnapshotIsReplaced(t *testing.T) {
@@ -395,6 +374,41 @@ func TestSnapshotIsReplaced(t *testing.T) {
 		if (data != nil) != c.replaced || data != nil && version != 1000 || data == nil && version != 0 || !errors.Is(err, c.failed) {
 			t.Errorf("%s: %d bytes of version %d, %v", name, len(data), version, err)
 		}
+	}
+}
+
+// While one goroutine writes the snapshot of a catalog, others do not.
+func TestSnapshotIsWrittenOnce(t *testing.T) {
+	e := process(t, filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-"))
+	k := e.CatalogOf(testScope)
+	k.saving.Lock()
+	defer k.saving.Unlock()
+	same(t, e)
+	if _, err := os.Stat(e.SnapshotPath(testScope)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("there is a snapshot: %v", err)
+	}
+}
+
+// Doubt keeps a catalog that the store itself gave, and one that is older than the store.
+func TestNoDoubt(t *testing.T) {
+	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
+	read := process(t, s, "")
+	same(t, read)
+	same(t, process(t, s, dir))
+	older := process(t, s, dir)
+	same(t, older)
+	change(t, read, 3, func(a *store.Artifact) { a.Status = store.StatusRefuted })
+	same(t, read)
+	for name, e := range map[string]*Stacks{"from the store": read, "older": older} {
+		if err := e.DiscardStale(t.Context(), testScope); err != nil {
+			t.Fatal(err)
+		}
+		if n := e.CatalogOf(testScope).Table.Len(); n != leastSnapshot {
+			t.Errorf("%s: the catalog has %d rows, want %d", name, n, leastSnapshot)
+		}
+	}
+	if _, err := os.Stat(older.SnapshotPath(testScope)); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -300,9 +300,9 @@ func (p *pass) smallest(s api.Strategy, req *pager.Request) (token.Count, error)
 	for req.Budget = -1; ; {
 		_, err := p.plan(s, req)
 		floor, ok := errors.AsType[*pager.FloorError](err)
-		if !ok {
+		if !ok || floor.Need <= req.Budget {
 			return req.Budget, err
 		}
-		req.Budget = floor.Need // it is above the budget; the whole text may take a little more than its parts
+		req.Budget = floor.Need // Need sums the parts; the whole text may take a little more
 	}
 }
