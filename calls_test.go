@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -558,5 +559,32 @@ func TestManifestsOfCalls(t *testing.T) {
 	}
 	if _, err := b.Replay(t.Context(), scope, &carrel.IDRequest{ID: first}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("there is no text to replay: %v", err)
+	}
+}
+
+// A managed call is shown with the head of its epoch, if that is still stored.
+func TestCallsShowTheirHeads(t *testing.T) {
+	b := newBookkeeper(t)
+	id := imported(t, b.Engine, podTalk(t, 3)).Session
+	for i, r := range []carrel.Rewrite{{Kind: store.RewriteMessage, Epoch: 2, Messages: 9}, {Kind: store.RewriteHead, Epoch: 1, Messages: 8}, {Kind: store.RewriteHead, Epoch: 2, Messages: 7}} {
+		r.Chain, r.Data = digest.Of([]byte{byte(i)}), fmt.Appendf(nil, `[%d]`, i)
+		if _, err := b.KeepRewrite(t.Context(), scope, &carrel.KeepRewriteRequest{Session: id, Rewrite: r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		session transcript.SessionID
+		epoch   int
+		managed bool
+		want    string
+	}{{id, 2, true, "[2] 7"}, {id, 1, true, "[1] 8"}, {id, 3, true, " 0"}, {id, 0, true, " 0"}, {id, 2, false, " 0"}, {"", 2, true, " 0"}, {"none", 2, true, " 0"}} {
+		call := b.begin(&carrel.BeginRequest{Session: tt.session, CallIntent: carrel.CallIntent{Epoch: tt.epoch, Managed: tt.managed}})
+		res, err := b.Call(t.Context(), scope, &carrel.IDRequest{ID: call})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s %d", res.Head, res.HeadFor); got != tt.want {
+			t.Errorf("%+v: the head is %q, want %q", tt, got, tt.want)
+		}
 	}
 }

@@ -750,3 +750,37 @@ func TestSummaryEndsWithALedger(t *testing.T) {
 		}
 	}
 }
+
+// A plan that is made again and again is the plan of a compression. A summary that is written anew counts on.
+func TestPlansAndSummariesMadeAgain(t *testing.T) {
+	e, _ := summarizing(t, carrel.Options{})
+	in := load(t, e, leak(t))
+	for _, strategy := range []carrel.Strategy{carrel.StrategyAccount, carrel.StrategyImportance} {
+		req := &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, Strategy: strategy, KeepLast: -1, DryRun: true}
+		want, err := e.Compress(t.Context(), scope, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := carrel.Planning(t.Context(), e, scope, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got, err := plan(); err != nil || got.After != want.After || got.Changes() != want.Changed {
+				t.Errorf("%s: %+v, %v, want %d tokens after %d changes", strategy, got, err, want.After, want.Changed)
+			}
+		}
+	}
+	if _, err := carrel.Planning(t.Context(), e, scope, &carrel.CompressRequest{Session: "none"}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("plan for a session that is not there: %v", err)
+	}
+	for n, share := range []int64{70, 50} {
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(share, 100)}, Strategy: carrel.StrategyRegenerative, ProbeMin: anything()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Summary; got == nil || got.Count != n+1 || got.Merged {
+			t.Errorf("compression %d: %+v", n+1, got)
+		}
+	}
+}

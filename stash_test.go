@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -343,4 +344,33 @@ func numbered(text string, first int) string {
 		}
 	}
 	return b.String()
+}
+
+// An output that is in the stash is found again while it lives, and collected once when it has expired.
+func TestStashKnowsWhatLives(t *testing.T) {
+	b := newBench(t, stores.New(t), carrel.Options{})
+	stash := func() *carrel.StashResult {
+		t.Helper()
+		res, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(requests(100, "x"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	first := stash()
+	b.turn(func() { b.now = b.now.Add(carrel.StashTTL + time.Second) })
+	if second := stash(); second.Known || second.ID == first.ID || !stash().Known || stash().ID != second.ID {
+		t.Errorf("behind the expired output %s the stash knows %+v", first.ID, second.Artifact)
+	}
+	for _, want := range []int{1, 0} {
+		if res, err := b.CollectStash(t.Context(), scope, &carrel.CollectRequest{}); err != nil || len(res.Artifacts) != want {
+			t.Errorf("%d outputs are collected, %v, want %d", len(res.Artifacts), err, want)
+		}
+	}
+	if _, err := b.Remove(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(stash().ID)}}); err != nil {
+		t.Fatal(err)
+	}
+	if stash().Known {
+		t.Error("an output that was removed is known")
+	}
 }

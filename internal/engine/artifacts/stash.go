@@ -71,7 +71,7 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 	}
 	for i := range found {
 		a := &found[i]
-		if a.Source != stacks.SourceStash || a.Status != store.StatusLive || stacks.Expired(a, e.Now()) {
+		if a.Status != store.StatusLive || stacks.Expired(a, e.Now()) {
 			continue
 		}
 		kept, err := e.Resident(ctx, scope, a)

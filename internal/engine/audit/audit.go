@@ -188,7 +188,7 @@ func (c *checking) decisions(ctx context.Context, scope governance.Scope, id tra
 		var data struct {
 			Moves []hold.Move `json:"moves"`
 		}
-		if len(entry.Data) == 0 || json.Unmarshal(entry.Data, &data) != nil {
+		if json.Unmarshal(entry.Data, &data) != nil {
 			continue // the entry is about something else
 		}
 		for i := range data.Moves {

@@ -1,7 +1,11 @@
 package base
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/tier"
 )
 
@@ -30,5 +35,63 @@ func TestDefaultsOfOptions(t *testing.T) {
 	}
 	if got, want := told(set), fmt.Sprint(set.Weights, set.Cuts, set.Strategy, set.Ladder, set.Confidence, set.Page, set.Patience, set.Resident, set.Actor, false); got != want {
 		t.Errorf("what was set became %s, want %s", got, want)
+	}
+}
+
+// A cellStore gives cells by their ids: "gone" and "broken" are errors, and "none" it does not know.
+type cellStore struct{ store.Store }
+
+func (cellStore) Cells(_ context.Context, _ governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
+	return func(yield func(*store.Cell, error) bool) {
+		for _, id := range ids {
+			switch id {
+			case "none":
+				return
+			case "gone":
+				yield(nil, store.ErrGone)
+				return
+			case "broken":
+				yield(nil, store.ErrCorrupt)
+				return
+			}
+			if !yield(&store.Cell{ID: id}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Cells are read on behind one that is gone, but not behind another error.
+func TestReadCells(t *testing.T) {
+	e := &Base{Store: cellStore{}}
+	for ids, want := range map[string]string{
+		"": "", "a b": "a b", "a gone b gone": "a gone b gone", "a broken b": "a corrupt", "a none b": "a missing", "none": "missing", "gone": "gone",
+	} {
+		var list []store.CellID
+		for id := range strings.FieldsSeq(ids) {
+			list = append(list, store.CellID(id))
+		}
+		var got []string
+		for c, err := range e.ReadCells(t.Context(), "a", list) {
+			switch {
+			case errors.Is(err, store.ErrGone):
+				got = append(got, "gone")
+			case errors.Is(err, store.ErrCorrupt):
+				got = append(got, "corrupt")
+			case errors.Is(err, store.ErrNotFound):
+				got = append(got, "missing")
+			case err == nil:
+				got = append(got, string(c.ID))
+			}
+			if len(got) > len(list) {
+				break
+			}
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%q: %q, want %q", ids, got, want)
+		}
+	}
+	for range e.ReadCells(t.Context(), "a", []store.CellID{"a", "gone", "b"}) {
+		break // the reader may stop at any cell
 	}
 }

@@ -1,6 +1,7 @@
 package base
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"testing"
@@ -57,6 +58,16 @@ func TestPagesOfEntries(t *testing.T) {
 	for _, c := range []api.Cursor{{Limit: -1}, {After: "x"}, {After: next + "A"}, {After: next[:8]}} {
 		if _, err := ListPage(l, c); !errors.Is(err, api.ErrRequest) {
 			t.Errorf("%+v: %v, want ErrRequest", c, err)
+		}
+	}
+	for _, text := range []string{"", "{", `"no number"`} {
+		check, err := l.check([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := base64.RawURLEncoding.EncodeToString(append(check, text...))
+		if _, err := ListPage(l, api.Cursor{After: after}); !errors.Is(err, api.ErrRequest) {
+			t.Errorf("a cursor with the position %q: %v, want ErrRequest", text, err)
 		}
 	}
 	if _, err := ListPage(list("other"), api.Cursor{After: next}); !errors.Is(err, api.ErrRequest) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -31,7 +30,7 @@ func (e *Calls) Call(ctx context.Context, scope governance.Scope, req *api.IDReq
 	switch {
 	case req.ID == "":
 		return nil, fmt.Errorf("%w: no call is named: give its id or number", api.ErrRequest)
-	case notNumber == nil && number > 0 && number < math.MaxInt64:
+	case notNumber == nil:
 		filter = store.CallFilter{Before: number + 1, Limit: 1}
 	}
 	res := &api.CallResult{Segments: []api.CallPart{}}

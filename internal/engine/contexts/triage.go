@@ -85,7 +85,7 @@ func tags(scored []selected, left []manifest.Item) triage.Tags {
 }
 
 // omitted yields, for each item of the list left, the reason and the number of artifacts that the
-// item leaves out.
+// item leaves out. The list has only omissions and sets.
 func omitted(left []manifest.Item) iter.Seq2[manifest.Reason, int] {
 	return func(yield func(manifest.Reason, int) bool) {
 		for _, it := range left {
@@ -96,7 +96,7 @@ func omitted(left []manifest.Item) iter.Seq2[manifest.Reason, int] {
 			case *manifest.Set:
 				reason, n = it.Reason, it.Count
 			}
-			if n > 0 && !yield(reason, n) {
+			if !yield(reason, n) {
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package hold
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel/digest"
@@ -36,6 +37,11 @@ func TestFileThatGrew(t *testing.T) {
 		got, err := tt.p.Read(bytes.NewReader([]byte(tt.file)), int64(len(tt.file)))
 		if tt.want == "" && !errors.Is(err, ErrReadWhole) || tt.want != "" && (err != nil || string(got) != tt.want) {
 			t.Errorf("%s: %q, %v, want %q", tt.name, got, err, tt.want)
+		}
+	}
+	for _, file := range []string{"head|middle|e", "head|middle|end"} { // it became shorter after its size was asked
+		if got, err := of(nil).Read(strings.NewReader(file), 16); !errors.Is(err, ErrReadWhole) {
+			t.Errorf("%s of 16 bytes: %q, %v", file, got, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
@@ -157,6 +158,16 @@ func TestKeptSessionsAreBounded(t *testing.T) {
 			t.Errorf("a session that grows to %d bytes is kept: %v", size, got != nil)
 		}
 	}
+	for name, c := range map[string]*store.Change{
+		"erased": {Erase: true}, "unknown items before": {Items: []store.CellID{"i"}, ItemsFrom: 999}, "unknown item": {Items: []store.CellID{"unknown"}},
+	} {
+		if got := k.changed(1, c); got != nil {
+			t.Errorf("%s: %+v is kept", name, got)
+		}
+	}
+	if got := k.changed(1, &store.Change{Blocks: []store.Block{{ID: "purged", Cells: []store.CellID{}}}}); got.rows[len(got.rows)-1].Cells != nil {
+		t.Error("a block without cells has a list of them")
+	}
 }
 
 // The other caches stay within their limits, too, and forget a scope alone.
@@ -178,6 +189,9 @@ func TestCachesAreBounded(t *testing.T) {
 	if keep("d", 1); find("a") == nil || find("c") != nil || find("d") == nil || views.bytes != maxViews/2+1 {
 		t.Errorf("%d bytes are kept, want those of a and d, which were used last", views.bytes)
 	}
+	if keep("f", maxViews); find("f") == nil || find("a") != nil || views.bytes != maxViews {
+		t.Errorf("%d bytes are kept, want those of f alone", views.bytes)
+	}
 	KeepView(&views, "test/other", "e", Viewed[string]{Head: head, Bytes: 3})
 	if views.forget(keptScope); views.bytes != 3 || len(views.all) != 1 || views.order.Len() != 1 {
 		t.Errorf("after the scope was forgotten, %d bytes are kept", views.bytes)
@@ -198,6 +212,11 @@ func TestCachesAreBounded(t *testing.T) {
 	}
 
 	var scans ScanCache
+	key := scans.key(keptScope, "one")
+	if scans.new.texts[key] = facts.NewScan("of the same hash"); scans.Scan(keptScope, "one").Text != "one" {
+		t.Error("the scan of another text is served")
+	}
+	scans = ScanCache{}
 	scan := scans.Scan(keptScope, "a text")
 	for i, size := range []int{maxScanned - len("a text"), 1, maxScanned - 1, 1} {
 		if found := scans.Scan(keptScope, "a text") == scan; !found {

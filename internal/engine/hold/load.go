@@ -277,10 +277,10 @@ func (h *Snapshot) IndexByID() map[transcript.BlockID]int {
 // FirstBlocks checks a number of blocks and returns it; 0 means all blocks.
 func (h *Snapshot) FirstBlocks(n int) (int, error) {
 	switch {
-	case n == 0:
-		return len(h.Blocks), nil
 	case n < 0 || n > len(h.Blocks):
 		return 0, fmt.Errorf("%w: %d blocks: the session has %d, give 0 to %[3]d", api.ErrRequest, n, len(h.Blocks))
+	case n == 0:
+		return len(h.Blocks), nil
 	}
 	return n, nil
 }

@@ -23,7 +23,7 @@ func (e *Desk) Piece(ctx context.Context, scope governance.Scope, head *store.He
 		return "", false, err
 	}
 	p, ok := f.(piecewise)
-	if !ok || len(row.Cells) == 0 {
+	if !ok {
 		return "", false, nil
 	}
 	items, err := e.Bodies(ctx, scope, row.Cells)

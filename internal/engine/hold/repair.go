@@ -76,10 +76,10 @@ func toMend(provider string, data []byte) (transcript.Format, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case provider != "" && !slices.Contains(names, provider):
-		return nil, fmt.Errorf("%w: provider %q is none of %s", api.ErrFormat, provider, strings.Join(names, ", "))
 	case provider == "":
 		provider = names[0]
+	case !slices.Contains(names, provider):
+		return nil, fmt.Errorf("%w: provider %q is none of %s", api.ErrFormat, provider, strings.Join(names, ", "))
 	}
 	return nil, fmt.Errorf("%w: the file is in format %s, and not a request for %s", api.ErrFormat, like.Name(), provider)
 }

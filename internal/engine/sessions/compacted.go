@@ -65,7 +65,7 @@ func without(s *transcript.Session, messages []transcript.Message, kept [][]byte
 			kept = slices.Delete(kept, at, at+1)
 			continue
 		}
-		if len(raw) > 0 && raw[0] == '{' { // one item, or several separated by commas
+		if bytes.HasPrefix(raw, []byte("{")) { // one item, or several separated by commas
 			out = append(out, raw)
 		}
 	}

@@ -122,7 +122,8 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 // cutOff reports whether data is a strict prefix of the known bytes: the file lost its end. An end
 // of white space does not count.
 func cutOff(known, data []byte) bool {
-	return len(data) < len(known) && bytes.HasPrefix(known, data) && len(bytes.TrimSpace(known[len(data):])) > 0
+	end, begins := bytes.CutPrefix(known, data)
+	return begins && len(bytes.TrimSpace(end)) > 0
 }
 
 // importChange returns the change that stores a merge.

@@ -106,7 +106,7 @@ func (e *Stacks) save(ctx context.Context, k *Catalog) {
 	}
 	defer k.saving.Unlock()
 	data, version, err := e.snapshot(ctx, k)
-	if err == nil && data != nil {
+	if data != nil {
 		err = replaceFile(path, data)
 	}
 	switch {
@@ -246,13 +246,14 @@ func (c *columns) decode(data []byte, scope governance.Scope) (entry string, err
 	for n := r.word(); n > 0 && !r.short; n-- {
 		c.Pins[int(r.word())] = true //nolint:gosec // likewise
 	}
-	if err := c.Table.UnmarshalBinary(r.data); err != nil || r.short || uint64(c.Table.Len()) != rows { //nolint:gosec // a length
+	if err := c.Table.UnmarshalBinary(r.data); err != nil || uint64(c.Table.Len()) != rows { //nolint:gosec // a length
 		return "", errNotWhole
 	}
 	return entry, nil
 }
 
-// A wordReader reads words and texts. Past the end of the data it returns zero and sets short.
+// A wordReader reads words and texts. Past the end of the data it returns zero, sets short and has
+// no data left.
 type wordReader struct {
 	data  []byte
 	short bool

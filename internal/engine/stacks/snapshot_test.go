@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,7 +137,7 @@ func TestFlagsOfArtifacts(t *testing.T) {
 	e := process(t, filled(t, 8, "op_1"), "")
 	for i, f := range []func(*store.Artifact){
 		func(*store.Artifact) {},
-		func(a *store.Artifact) { a.Gate = []byte(`{"evaluator":"rules"}`) },
+		func(a *store.Artifact) { a.Gate = []byte(`0`) },
 		func(a *store.Artifact) { a.Status = store.StatusRefuted },
 		func(a *store.Artifact) { a.Status = store.StatusHeld },
 		func(a *store.Artifact) { a.Status = store.StatusTombstoned },
@@ -288,7 +290,7 @@ func TestForeignSnapshot(t *testing.T) {
 func TestPurgeAndSnapshot(t *testing.T) {
 	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
 	purge := func(a *store.Artifact) { a.Status, a.Pinned = store.StatusPurged, false }
-	for i, by := range []*Stacks{process(t, s, dir), process(t, s, "")} {
+	for i, by := range []*Stacks{process(t, s, ""), process(t, s, dir)} {
 		reader := process(t, s, dir)
 		same(t, reader)
 		change(t, by, i, purge)
@@ -306,6 +308,132 @@ func TestPurgeAndSnapshot(t *testing.T) {
 		if _, err := c.decode(data, testScope); err != nil || c.Version != store.Version(i+2) {
 			t.Errorf("the snapshot is of version %d, %v", c.Version, err)
 		}
+	}
+}
+
+// A snapshot with a valid checksum whose numbers do not fit what follows is refused, however large
+// they are.
+func TestSnapshotWithWrongNumbers(t *testing.T) {
+	word := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+	table := func(rows int) []byte {
+		var t triage.Table
+		for range rows {
+			t.Append(triage.Row{})
+		}
+		b, _ := t.AppendBinary(nil)
+		return b
+	}
+	scope, entry := append(word(uint64(len(testScope))), testScope...), append(word(4), "op_1"...)
+	const huge = 1 << 62
+	for name, parts := range map[string][][]byte{
+		"mark":         {[]byte(snapshotMark[:5])},
+		"entry":        {[]byte(snapshotMark), scope, word(huge), word(1), word(0), word(0), word(0), table(0)},
+		"names":        {[]byte(snapshotMark), scope, entry, word(1), word(0), word(huge)},
+		"pins":         {[]byte(snapshotMark), scope, entry, word(1), word(0), word(0), word(huge)},
+		"no table":     {[]byte(snapshotMark), scope, entry, word(1), word(0), word(0), word(0), []byte("tab")},
+		"small table":  {[]byte(snapshotMark), scope, entry, word(1), word(1), word(7), word(1), word(0), word(0), table(0)},
+		"large table":  {[]byte(snapshotMark), scope, entry, word(1), word(0), word(0), word(0), table(1)},
+		"fitting":      {[]byte(snapshotMark), scope, entry, word(1), word(1), word(7), word(1), word(0), word(0), table(1)},
+		"empty":        {[]byte(snapshotMark), scope, entry, word(1), word(0), word(0), word(0), table(0)},
+		"another mark": {[]byte(strings.ToUpper(snapshotMark)), scope, entry, word(1), word(0), word(0), word(0), table(0)},
+	} {
+		data := bytes.Join(parts, nil)
+		got, err := new(columns).decode(binary.LittleEndian.AppendUint32(data, checksum(data)), testScope)
+		if fits := name == "fitting" || name == "empty"; fits && (err != nil || got != "op_1") || !fits && !errors.Is(err, errNotWhole) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// A snapshot is replaced once 1/8 of the rows or 256 versions are newer, and only of a catalog that
+// is at one version.
+func TestSnapshotIsReplaced(t *testing.T) {
+	broken := errors.New("no log")
+	for name, c := range map[string]struct {
+		rows, changed int
+		saved, newest store.Version
+		entry         string
+		failed        error
+		replaced      bool
+	}{
+		"small":          {rows: leastSnapshot - 1, entry: "op"},
+		"never saved":    {rows: leastSnapshot, entry: "op", replaced: true},
+		"fresh":          {rows: leastSnapshot, changed: leastSnapshot/8 - 1, saved: 1001 - staleAfter, entry: "op"},
+		"many rows":      {rows: leastSnapshot, changed: leastSnapshot / 8, saved: 1001 - staleAfter, entry: "op", replaced: true},
+		"many versions":  {rows: leastSnapshot, saved: 1000 - staleAfter, entry: "op", replaced: true},
+		"newer row":      {rows: leastSnapshot, newest: 1001, entry: "op"},
+		"no entry":       {rows: leastSnapshot},
+		"log that fails": {rows: leastSnapshot, failed: broken},
+	} {
+		e := process(t, &loggedStore{log: []store.Entry{{ID: c.entry}}, err: c.failed}, "")
+		k := &Catalog{scope: testScope, saved: c.saved, changed: c.changed, columns: columns{Version: 1000, newest: c.newest}}
+		for range c.rows {
+			k.Table.Append(triage.Row{})
+		}
+		data, version, err := e.snapshot(t.Context(), k)
+		if (data != nil) != c.replaced || data != nil && version != 1000 || data == nil && version != 0 || !errors.Is(err, c.failed) {
+			t.Errorf("%s: %d bytes of version %d, %v", name, len(data), version, err)
+		}
+	}
+}
+
+// While one goroutine writes the snapshot of a catalog, others do not.
+func TestSnapshotIsWrittenOnce(t *testing.T) {
+	e := process(t, filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-"))
+	k := e.CatalogOf(testScope)
+	k.saving.Lock()
+	defer k.saving.Unlock()
+	same(t, e)
+	if _, err := os.Stat(e.SnapshotPath(testScope)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("there is a snapshot: %v", err)
+	}
+}
+
+// Doubt keeps a catalog that the store itself gave, and one that is older than the store.
+func TestNoDoubt(t *testing.T) {
+	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
+	read := process(t, s, "")
+	same(t, read)
+	same(t, process(t, s, dir))
+	older := process(t, s, dir)
+	same(t, older)
+	change(t, read, 3, func(a *store.Artifact) { a.Status = store.StatusRefuted })
+	same(t, read)
+	for name, e := range map[string]*Stacks{"from the store": read, "older": older} {
+		if err := e.DiscardStale(t.Context(), testScope); err != nil {
+			t.Fatal(err)
+		}
+		if n := e.CatalogOf(testScope).Table.Len(); n != leastSnapshot {
+			t.Errorf("%s: the catalog has %d rows, want %d", name, n, leastSnapshot)
+		}
+	}
+	if _, err := os.Stat(older.SnapshotPath(testScope)); err != nil {
+		t.Error(err)
+	}
+}
+
+// An engine keeps the 64 catalogs that were used last. One that it drops lets its pages go.
+func TestMostCatalogs(t *testing.T) {
+	e := process(t, filled(t, 8, "op_1"), "")
+	scope := func(i int) governance.Scope { return governance.Scope(fmt.Sprintf("s/%d", i)) }
+	for i := range maxCatalogs {
+		k := e.CatalogOf(scope(i))
+		k.names[0], k.Pins[0] = "pinned", true
+	}
+	first, second := e.CatalogOf(scope(0)), e.CatalogOf(scope(1))
+	e.CatalogOf(scope(0))
+	for i := 2; i < maxCatalogs; i++ {
+		e.CatalogOf(scope(i))
+	}
+	if n := len(e.Catalogs.all); n != maxCatalogs {
+		t.Errorf("there are %d catalogs, want %d", n, maxCatalogs)
+	}
+	e.CatalogOf(testScope)
+	if n := len(e.Catalogs.all); n != maxCatalogs || len(second.Pins) != 0 || len(first.Pins) != 1 {
+		t.Errorf("there are %d catalogs, the first used has %d pins, a newer one %d; want %d, 0, 1", n, len(second.Pins), len(first.Pins), maxCatalogs)
+	}
+	if e.CatalogOf(scope(0)) != first || e.CatalogOf(scope(1)) == second {
+		t.Error("another catalog than that which was used first is dropped")
 	}
 }
 

@@ -289,10 +289,10 @@ func (p *pass) plan(s api.Strategy, req *pager.Request) (*pager.Plan, error) {
 		return p.planAccount(req)
 	case covers(s):
 		return p.planCover(req)
-	case slides(s):
-		return pager.Slide(req)
+	case s == api.StrategyPager:
+		return pager.Make(req)
 	}
-	return pager.Make(req)
+	return pager.Slide(req)
 }
 
 // smallest returns the tokens of the smallest window that strategy s can make.

@@ -48,7 +48,8 @@ func (e *Windows) makeBriefAccount(scope governance.Scope, h *hold.Snapshot, lim
 		b.Tokens, b.Cut = limit, true // a brief contains no block whole
 		b.Frame = count("- [12345678]\n")
 		if all.Blocks[i].Kind == transcript.KindSummary {
-			b.Fixed, b.Tokens, b.Absent = summed && i >= behind, 0, !summed || i < behind
+			b.Fixed, b.Tokens = summed && i >= behind, 0
+			b.Absent = !b.Fixed
 		}
 	}
 	var err error

@@ -253,14 +253,12 @@ func (b *briefing) open() []string {
 			list = append(list, entry("question: "+text, ""))
 		}
 	}
-	if len(b.chapters) > 0 {
-		open, steps := leftOpen(b.chapters[0].found)
-		for _, text := range open {
-			list = append(list, entry("question: "+text, ""))
-		}
-		for _, text := range steps {
-			list = append(list, entry("to do: "+text, ""))
-		}
+	open, steps := leftOpen(b.chapters[0].found)
+	for _, text := range open {
+		list = append(list, entry("question: "+text, ""))
+	}
+	for _, text := range steps {
+		list = append(list, entry("to do: "+text, ""))
 	}
 	return append(list, b.tasks()...)
 }

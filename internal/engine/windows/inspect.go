@@ -152,7 +152,7 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 	}
 	res := new(*kept)
 	last, err := e.LastCall(ctx, scope, id)
-	if err != nil || last == nil {
+	if last == nil {
 		return res, err
 	}
 	res.Proxy = &api.ProxyState{

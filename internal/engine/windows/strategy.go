@@ -13,11 +13,6 @@ func summarizes(s api.Strategy) bool {
 // covers reports whether s keeps single lines of blocks.
 func covers(s api.Strategy) bool { return s == api.StrategyImportance || s == api.StrategyAnchored }
 
-// slides reports whether s keeps the newest blocks, whatever their scores.
-func slides(s api.Strategy) bool {
-	return !covers(s) && s != api.StrategyPager && s != api.StrategyAccount
-}
-
 // A way is one way to try a compression: a strategy and its parameters.
 type way struct {
 	strategy api.Strategy
@@ -78,11 +73,8 @@ func (e *Windows) keepLast(asked int) int {
 	if asked == 0 {
 		asked = e.Opts.KeepLast
 	}
-	switch {
-	case asked == 0:
+	if asked == 0 {
 		return 5
-	case asked < 0:
-		return 0
 	}
-	return asked
+	return max(asked, 0)
 }

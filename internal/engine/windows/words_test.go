@@ -16,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
@@ -75,7 +76,7 @@ func TestEntriesOfABrief(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"- Do it. [12345678]": "do it", "- question: Why?": "why?", "- to do: Do it": "do it", "- error: error: x": "error: x", "do [it] now": "do [it] now", "- do [1] [2]": "do [1]",
+		"- Do it. [12345678]": "do it", "- question: Why?": "why?", "- to do: Do it": "do it", "- error: error: x": "error: x", "do [it] now": "do [it] now", "- do [1] [2]": "do [1]", "-  [1]": "",
 	} {
 		if got := saying(in); got != want {
 			t.Errorf("saying(%q) = %q, want %q", in, got, want)
@@ -271,8 +272,8 @@ func TestIDsInAText(t *testing.T) {
 // The ways of a strategy are tried in turn: the model's first, then with more room and more of
 // the newest blocks, and at last a window alone.
 func TestWaysOfStrategies(t *testing.T) {
-	list := func(last int, req *api.CompressRequest) string {
-		e := &Windows{&record.Recorder{Desk: &hold.Desk{Stacks: &stacks.Stacks{Base: &base.Base{Opts: base.Options{KeepLast: last}}}}}}
+	list := func(last int, req *api.CompressRequest, g llm.Generator) string {
+		e := windowsWith(base.Options{KeepLast: last, Generator: g})
 		var all []string
 		for _, w := range e.ways(req) {
 			all = append(all, fmt.Sprintf("%s %s %s %d %v %v", w.strategy, w.plans(), w.detail.Short(), w.keepLast, w.model, w.account))
@@ -292,10 +293,26 @@ func TestWaysOfStrategies(t *testing.T) {
 		{-1, api.CompressRequest{Strategy: api.StrategyImportance}, "importance importance 0.00 0 false false"},
 		{3, api.CompressRequest{Strategy: api.StrategyHybrid, KeepLast: 11}, "hybrid hybrid 0.25 11 false false\nhybrid hybrid 0.50 11 false false\nhybrid hybrid 0.50 11 false false\nwindow window 0.00 11 false false"},
 	} {
-		if got := list(tt.last, &tt.req); got != tt.want {
+		if got := list(tt.last, &tt.req, nil); got != tt.want {
 			t.Errorf("%+v with %d last:\n%s\nwant:\n%s", tt.req, tt.last, got, tt.want)
 		}
 	}
+	for want, req := range map[string]api.CompressRequest{
+		"anchored account 0.25 5 true true\n" + anchored:                        {Strategy: api.StrategyAnchored},
+		"account account 0.25 5 true false\naccount account 0.00 5 false false": {Strategy: api.StrategyAccount},
+		"account account 0.00 5 false false":                                    {Strategy: api.StrategyAccount, Smallest: true},
+		"window window 0.00 5 false false":                                      {Strategy: api.StrategyWindow},
+		"pager pager 0.00 5 false false":                                        {Strategy: api.StrategyPager},
+	} {
+		if got := list(0, &req, struct{ llm.Generator }{}); got != want {
+			t.Errorf("%+v with a model:\n%s\nwant:\n%s", req, got, want)
+		}
+	}
+}
+
+// windowsWith returns windows with options and without a store.
+func windowsWith(o base.Options) *Windows {
+	return &Windows{&record.Recorder{Desk: &hold.Desk{Stacks: &stacks.Stacks{Base: &base.Base{Opts: o}}}}}
 }
 
 func TestPoliciesOfProbes(t *testing.T) {
