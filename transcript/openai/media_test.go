@@ -20,6 +20,8 @@ func TestEncodeMedia(t *testing.T) {
 		{"an image that is nowhere", transcript.Media{Kind: "image"}, ""},
 		{"an image of no type", transcript.Media{Kind: "image", Data: "AAAA"}, ""},
 		{"a document by address", transcript.Media{Kind: "document", URL: "https://example.com/a.pdf"}, ""},
+		{"a document in bytes", transcript.Media{Kind: "document", MIME: "application/pdf", Data: "AAAA"}, `"file_data": "data:application/pdf;base64,AAAA"`},
+		{"a document of another type", transcript.Media{Kind: "document", MIME: "text/plain", Data: "AAAA"}, ""},
 		{"speech", transcript.Media{Kind: "audio", MIME: "audio/wav", Data: "AAAA"}, `{"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}`},
 		{"more speech", transcript.Media{Kind: "audio", MIME: "audio/mp3", Data: "AAAA"}, `"format": "mp3"`},
 		{"music", transcript.Media{Kind: "audio", MIME: "audio/ogg", Data: "AAAA"}, ""},
