@@ -89,7 +89,7 @@ func TestFiguresAtTheirBounds(t *testing.T) {
 		"x 10 000 km": "quantity 10 000 km", "x  10 000 km": "quantity 000 km", "  10 000 km": "quantity 000 km", " 10 000 km": "quantity 10 000 km",
 		"1" + repeat(5, " 000") + " km": "quantity 1" + repeat(5, " 000") + " km", "1" + repeat(6, " 000") + " km": "quantity 000" + repeat(5, " 000") + " km",
 		"5 supercompute/s": "quantity 5 supercompute/s", "17 %": "quantity 17 %", "17 % ": "quantity 17 %", "17 % a": "quantity 17 %", "17 %5": "", "17 % 5": "",
-		"10 000 %5": "", "[1,234 ms]": "quantity 234 ms", "1,5-min": "quantity 5-min",
+		"10 000 km2": "", "10 000 ms_x": "symbol ms_x", "pool.go-17 x": "", "pool.go-17- x": "file pool.go", "[1,234 ms]": "quantity 234 ms", "1,5-min": "quantity 5-min",
 		"12 kb(3": "", "12 min(": "", "12-min": "quantity 12-min", "1.5-min": "", "1-2-min": "kebab 1-2-min", "1,234 ms": "quantity 1,234 ms",
 		"123456b x": "hash 123456b", "12345b x": "quantity 12345b", "123456d": "hash 123456d", "123456m": "quantity 123456m", "1h30m2s5": "", "1h30m 5": "quantity 1h30m", "2s1h": "", "10ms5s": "symbol 10ms5s",
 		"$12": "quantity $12", "$1": "", "$1.5": "quantity $1.5", "€1": "quantity €1", "$1x": "quantity $1x", "12": "", "123": "number 123", "000": "",
