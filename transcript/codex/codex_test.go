@@ -228,6 +228,10 @@ func TestBroken(t *testing.T) {
 	if err != nil || len(found) == 0 || found[0].Field != "line 2" {
 		t.Errorf("violations %v, %v, want one in line 2", found, err)
 	}
+	var a, b string
+	if err := texts([]byte(`{"a":7,"b":"x","c":1}`), map[string]*string{"a": &a, "b": &b}); err != nil || a != "" || b != "x" {
+		t.Errorf("the texts are %q and %q, %v", a, b, err)
+	}
 	if got := (format{}).Piece([][]byte{[]byte("torn\n")}); got != nil {
 		t.Errorf("a torn row is read as %v", got)
 	}

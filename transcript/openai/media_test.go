@@ -41,3 +41,21 @@ func TestEncodeMedia(t *testing.T) {
 		}
 	}
 }
+
+// Reasoning is written with a reply of a session of this format, if it has a text.
+func TestReasoningOfAReply(t *testing.T) {
+	for _, tt := range []struct {
+		own  bool
+		p    transcript.Thinking
+		want string
+	}{
+		{true, transcript.Thinking{Text: "hm"}, `{"role": "assistant", "content": "x", "reasoning_content": "hm"}`},
+		{true, transcript.Thinking{Signature: "s"}, `{"role": "assistant", "content": "x"}`},
+		{false, transcript.Thinking{Text: "hm"}, `{"role": "assistant", "content": "x"}`},
+	} {
+		en := &transcript.Entry{Message: transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{tt.p, transcript.Text("x")}}}
+		if got := string((&encoder{own: tt.own}).reply(en)); got != tt.want {
+			t.Errorf("%+v is written %s, want %s", tt.p, got, tt.want)
+		}
+	}
+}
