@@ -93,7 +93,7 @@ func (c *content) kind() transcript.Role {
 	switch {
 	case c.role == roleModel:
 		return transcript.RoleAssistant
-	case slices.ContainsFunc(c.parts, func(p part) bool { return p.kind == responds }):
+	case slices.ContainsFunc(c.parts, func(p part) bool { return p.kind == responds && p.data == 1 }):
 		return transcript.RoleTool
 	}
 	return transcript.RoleUser

@@ -110,7 +110,7 @@ func (f *format) parse(name string, data []byte) (*file, error) {
 		for i, s := range raws {
 			messages, goesOn := reads.read(s.Of(data))
 			for k, m := range messages {
-				if n := len(in.inner); k == 0 && goesOn { // after a reply
+				if n := len(in.inner); k == 0 && goesOn && n > 0 {
 					reply, in.of[n-1].to = append(reply, m), i+1
 					continue
 				}
