@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -81,6 +82,28 @@ func TestAroundALine(t *testing.T) {
 	}
 }
 
+// A read of a file begins with line 1, or with a later one.
+func TestWhereAReadBegins(t *testing.T) {
+	for _, tt := range []struct {
+		source source
+		start  int32
+		want   uint8
+	}{{sourceRead, 0, 1}, {sourceRead, 1, 1}, {sourceRead, 2, 2}, {sourceSearch, 2, 0}} {
+		if got := partRead(&Piece{source: tt.source, Scan: &Scan{start: tt.start}}); got != tt.want {
+			t.Errorf("the part of source %d from line %d is %d, want %d", tt.source, tt.start, got, tt.want)
+		}
+	}
+}
+
+// The number of lines with a word stays at its largest value.
+func TestCountsOfWordsAreBounded(t *testing.T) {
+	e := &estimator{pieces: []Piece{{Scan: &Scan{words: []uint16{0, 1}}}}, calls: make([]int32, 1), wordWeights: make([][]wordWeights, 1)}
+	e.words.lines[0], e.words.lines[1] = 65534, 65535
+	if e.indexWords(); e.words.lines[0] != 65535 || e.words.lines[1] != 65535 {
+		t.Errorf("got %v", e.words.lines[:2])
+	}
+}
+
 func TestRoundness(t *testing.T) {
 	for number, want := range map[string]uint8{"1200": 4, "1250": 3, "1230": 2, "1234": 1, "1205": 1} {
 		if got := roundness(KindNumber, number); got != want {
@@ -103,7 +126,7 @@ func TestOpaqueWords(t *testing.T) {
 		{
 			"hexadecimal", isHex,
 			[]string{"1a2b3c4", strings.Repeat("a1", 32), "ABCDEF0123456789", "abc1234", "abcdefabc0123", "ab0cdef1"},
-			[]string{"1a2b3c", strings.Repeat("a1", 32) + "a", "1234567", "abcdefa", "1A2B3C4D", "aBCDEF0123456789", "1a2b3g4", "facade2", "decade2024", "1a2b3c:", "1a2b3c@"},
+			[]string{"1a2b3c", strings.Repeat("a1", 32) + "a", "1234567", "abcdefa", "1A2B3C4D", "aBCDEF0123456789", "1a2b3g4", "facade2", "decade2024", "1a2b3c:", "1a2b3c@", "1a2b3c-", "12345A7"},
 		},
 		{
 			"an UUID", isUUID,
@@ -115,7 +138,7 @@ func TestOpaqueWords(t *testing.T) {
 				"01234567089ab-cdef-0123-456789abcdef", "01234567-89ab0cdef-0123-456789abcdef", "01234567-89ab-cdef00123-456789abcdef", "01234567-89ab-cdef-01230456789abcdef",
 			},
 		},
-		{"drawn by lot", random, []string{"a1b2", "a1b22222", "aAaAa1aaaa", "aaAAaaA1aa", "1aA2bbbbbbbbbbbbbb"}, []string{"abcdefgh", "12345678", "aaaaaaa1", "a1-b2c3d4", "aaaa1aaaaaaa"}},
+		{"drawn by lot", random, []string{"a1b2", "a1b22222", "aAaAa1aaaa", "aaAAaaA1aa", "1aA2bbbbbbbbbbbbbb", "aaA11"}, []string{"abcdefgh", "12345678", "aaaaaaa1", "a1-b2c3d4", "aaaa1aaaaaaa"}},
 		{"a refusal", isRefusal, []string{"The user doesn't want to go on", "The user rejected it", "Sibling tool call errored", strings.Repeat("x", 35) + "Sibling tool call errored"}, []string{"", "The user wants to go on", strings.Repeat("x", 36) + "Sibling tool call errored"}},
 		{"a list of files", lists, []string{"ls", "listdir", "readdir", "globfiles"}, []string{"", "lsp", "enlist", "read"}},
 		{
@@ -125,7 +148,7 @@ func TestOpaqueWords(t *testing.T) {
 		},
 		{"a report of an error", reportsError, []string{"Error: x", "error: x", `{"error":"x"}`, "<tool_use_error>x"}, []string{"", "An Error: x", "errors", `{"errors":1`[:8]}},
 		{"the beginning of another word than FAIL", continuesWord, []string{"-safe", "_on", "over"}, []string{"", "ED", "URE", ": x", " x", "\tx", "1-"}},
-		{"a denial", reportsNone, []string{": 0", " = 0", "URES: 0", "ED: 0, PASSED: 3", ": 0) x", ": 0; x", ": None.", ": nothing", ".0"}, []string{": 00", ": 0x", ": 10", ": none of it", ": nothing more", "", ": 0-1"}},
+		{"a denial", reportsNone, []string{": 0", " = 0", "URES: 0", "ED: 0, PASSED: 3", ": 0) x", ": 0; x", ": None.", ": nothing", ".0", ": 0 of 3"}, []string{": 00", ": 0x", ": 10", ": none of it", ": nothing more", "", ": 0-1"}},
 	} {
 		for _, w := range tt.yes {
 			if !tt.is(w) {
@@ -208,7 +231,7 @@ func TestRootsOfPaths(t *testing.T) {
 // others.
 func TestMarksBehindLetters(t *testing.T) {
 	for said, want := range map[string]string{
-		`f"the red one"`: "the red one", `f'the red one'`: "", ` f"the red one"`: "the red one", `xf"the red one"`: "", `n"the red one"`: "", `\n"the red one"`: "the red one",
+		`f"the red one"`: "the red one", `f'the red one'`: "", ` f"the red one"`: "the red one", `b"the red one"`: "the red one", `u"the red one"`: "the red one", `xf"the red one"`: "", `n"the red one"`: "", `\n"the red one"`: "the red one",
 		`nn"the red one"`: "", `r"the red one"`: "the red one", `g"the red one"`: "", `\f"the red one"`: "", `?"the red one"`: "", `]"the red one"`: "", `="the red one"`: "the red one",
 	} {
 		got := ""
@@ -257,6 +280,9 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q is an attempt at %q, want %q", line, got, want)
 		}
 	}
+	if got := readLine("").keys(); len(got) > 0 {
+		t.Errorf("an empty line is an attempt at %q", got)
+	}
 }
 
 // isName tells plausible file names from others.
@@ -265,6 +291,24 @@ func TestIsName(t *testing.T) {
 		if got := isName(path); got != want {
 			t.Errorf("%q is a name: %v, want %v", path, got, want)
 		}
+	}
+}
+
+// A command writes the files that have plausible names.
+func TestWritingsOfALine(t *testing.T) {
+	if diff := cmp.Diff([]writing{{"a.go", StatusDeleted, true}}, readLine("rm .. a.go").writings(), cmp.AllowUnexported(writing{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// No more than maxWatched files of one name are kept.
+func TestFilesOfOneName(t *testing.T) {
+	p := &paths{}
+	for i := range maxWatched + 2 {
+		p.of(fmt.Sprintf("/srv/%d/a.go", i))
+	}
+	if got := len(p.byBase["a.go"]); got != maxWatched {
+		t.Errorf("%d files are kept, want %d", got, maxWatched)
 	}
 }
 

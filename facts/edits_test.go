@@ -3,6 +3,7 @@ package facts
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,7 @@ func TestEdits(t *testing.T) {
 			[]change{{"a.go", StatusModified, "n: 1 → 2, m: 1 → 3"}},
 		},
 		{"an edit", "str_replace_editor", `{"path":"a.go","command":"str_replace","old_str":"n = 1","new_str":"n = 2"}`, "", []change{{"a.go", StatusModified, "n: 1 → 2"}}},
+		{"a text and its replacement", "apply_diff", `{"path":"a.go","diff":"<<<<<<< SEARCH\nn = 1\n=======\nn = 2\n>>>>>>> REPLACE"}`, "", []change{{"a.go", StatusModified, "n: 1 → 2"}}},
 		{"an edit of nothing makes the file", "Edit", `{"file_path":"a.go","old_string":"","new_string":"n = 2"}`, "", []change{{"a.go", StatusCreated, "n = 2 (+1 −0 lines)"}}},
 		{"a text to put in place of a file", "write", `{"path":"a.txt","new_str":"lit"}`, "", []change{{"a.txt", StatusCreated, "lit"}}},
 		{"a look", "str_replace_editor", `{"path":"a.go","command":"view"}`, "", nil},
@@ -197,6 +199,7 @@ func TestDifference(t *testing.T) {
 		{"a comment of 12 bytes", "x\ny", "// now it is on\nz", "// now it is on (+2 −2 lines)"},
 		{"one of 13", "x\ny", "// now it is lit\nz", `"now it is lit" (+2 −2 lines)`},
 		{"names of 80 and 81 bytes", "x\ny", "a_" + repeat(78, "b") + "\na_" + repeat(79, "b"), "new a_" + repeat(78, "b") + " (+2 −2 lines)"},
+		{"a comment of three words", "x\ny", "// lamps light now\nz", `"lamps light now" (+2 −2 lines)`},
 		{"a comment of two words", "x\ny", "# a-long-option another\nz", `new a-long-option (+2 −2 lines)`},
 		{"names", "lampOn(1)\nx", "lampOff(1)\ny", "new lampOff; gone lampOn (+2 −2 lines)"},
 		{"lines that go and have no name", "lit\ndim", "", "gone lit (+0 −2 lines)"},
@@ -205,6 +208,22 @@ func TestDifference(t *testing.T) {
 		if got := difference("a.go", tt.old, tt.now); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// A file of prose declares its headings, and any other file its functions and types.
+func TestDeclared(t *testing.T) {
+	lines := []string{"# Lamps", "def lit():", "##### Too deep", "# Lamps"}
+	for path, want := range map[string][]string{"a.md": {`"Lamps"`}, "a.mdx": {`"Lamps"`}, "a.rst": {`"Lamps"`}, "a.py": {"def lit"}} {
+		if got := declared(path, slices.Values(lines), nil); !slices.Equal(got, want) {
+			t.Errorf("%s declares %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestUnique(t *testing.T) {
+	if got := unique([]string{"", "dim", "lit", "", "dim"}); !slices.Equal(got, []string{"dim", "lit"}) {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -256,6 +275,8 @@ func TestTodoTools(t *testing.T) {
 		{"a list in words", []deed{{"todowrite", `{"todo_list":"- [x] Mend it\n- [ ] Paint it"}`, ""}}, []entry{{"", "Mend it", StatusCompleted}, {"", "Paint it", StatusPending}}},
 		{"no list in words for a plan", []deed{{"plan", `{"plan":"- [x] Mend it"}`, ""}}, nil},
 		{"an empty list changes nothing", []deed{{"todowrite", `{"items":["Mend it"]}`, ""}, {"todowrite", `{"items":[]}`, ""}}, []entry{{"", "Mend it", StatusPending}}},
+		{"a list without texts changes nothing", []deed{{"todowrite", `{"todos":["Mend it"]}`, ""}, {"todowrite", `{"todos":[{"status":"done"}]}`, ""}}, []entry{{"", "Mend it", StatusPending}}},
+		{"a list of one entry in words", []deed{{"todowrite", `{"todo_list":"- [x] Mend it"}`, ""}, {"todowrite", `{"todo_list":"Mend all."}`, ""}}, []entry{{"", "Mend it", StatusCompleted}}},
 		{"a list of another tool", []deed{{"shoppinglist", `{"items":["Mend it"]}`, ""}}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -339,6 +360,9 @@ func TestPathsOfOneFile(t *testing.T) {
 		{"x/a.go", "x/a.go"},
 		{"/srv/y/b.go", "/srv/y/b.go"},
 		{"y/b.go", "/srv/y/b.go"},
+		{"other/y/b.go", "other/y/b.go"},
+		{"lib/z/c.go", "lib/z/c.go"},
+		{"z/c.go", "z/c.go"},
 		{`a\b`, "a/b"},
 		{`\a`, `\a`},
 		{`/a\b`, `/a\b`},

@@ -89,6 +89,7 @@ func TestFiguresAtTheirBounds(t *testing.T) {
 		"x 10 000 km": "quantity 10 000 km", "x  10 000 km": "quantity 000 km", "  10 000 km": "quantity 000 km", " 10 000 km": "quantity 10 000 km",
 		"1" + repeat(5, " 000") + " km": "quantity 1" + repeat(5, " 000") + " km", "1" + repeat(6, " 000") + " km": "quantity 000" + repeat(5, " 000") + " km",
 		"5 supercompute/s": "quantity 5 supercompute/s", "17 %": "quantity 17 %", "17 % ": "quantity 17 %", "17 % a": "quantity 17 %", "17 %5": "", "17 % 5": "",
+		"10 000 km2": "", "10 000 ms_x": "symbol ms_x", "pool.go-17 x": "", "pool.go-17- x": "file pool.go", "[1,234 ms]": "quantity 234 ms", "1,5-min": "quantity 5-min",
 		"12 kb(3": "", "12 min(": "", "12-min": "quantity 12-min", "1.5-min": "", "1-2-min": "kebab 1-2-min", "1,234 ms": "quantity 1,234 ms",
 		"123456b x": "hash 123456b", "12345b x": "quantity 12345b", "123456d": "hash 123456d", "123456m": "quantity 123456m", "1h30m2s5": "", "1h30m 5": "quantity 1h30m", "2s1h": "", "10ms5s": "symbol 10ms5s",
 		"$12": "quantity $12", "$1": "", "$1.5": "quantity $1.5", "€1": "quantity €1", "$1x": "quantity $1x", "12": "", "123": "number 123", "000": "",
@@ -153,9 +154,10 @@ func TestWordsThatDifferByOneByte(t *testing.T) {
 	told(t, "a field", isField, []string{"Node.js", "D3.js", "this.js", "self.js", "this.go", "self.rs", "console.log", "process.env", "req.key", "e.key", "Math.c", "this.log", "import.meta.env"},
 		[]string{"lamp.js", "lamp.go", "lamp.log", "Node.go", "console.go"})
 	told(t, "the name of a file by its beginning", knownFile, []string{"Makefile", "Gemfile"}, []string{"", "makefile", "Lampfile", "Make"})
+	told(t, "a letter outside ASCII", func(s string) bool { return latin(s[0]) }, []string{"À", "é", "ÿ", "ł", "ſ"}, []string{"ƀ", "²", "x"})
 	told(t, "closing", func(s string) bool { return closesMarkup(s[0]) }, []string{"<", "}", ")", "]", "*", "\x80", "\xe2"}, []string{"(", " ", "a", "\x7f", "[", "{", ">"})
-	told(t, "long enough to name something", finds, []string{"a://bcd.efgh", repeat(39, "abc1/") + "abc12", "abc1", "a_bc"},
-		[]string{"a_b", "a://bcd.efg", "a://bcd.efg/", repeat(39, "abc1/") + "abc123", "ab1"})
+	told(t, "long enough to name something", finds, []string{repeat(20, "abcd1"), "a-1.2.3", "abc1.." + repeat(194, "x"), "a://bcd.efgh", repeat(39, "abc1/") + "abc12", "abc1", "a_bc"},
+		[]string{repeat(20, "abcd1") + "e", "abc1.." + repeat(195, "x"), "abcdefghijkl://", "a_b", "a://bcd.efg", "a://bcd.efg/", repeat(39, "abc1/") + "abc123", "ab1"})
 	told(t, "JSON", func(s string) bool { return isJSON([]byte(s)) }, []string{"{", " [1", "\r\n\t\"x\""}, []string{"", " ", "x", "1", "*** {"})
 	told(t, "an error that a line mentions", mentionsError, []string{"an error", "Error", "ERROR", "it fails", "FAIL", "Failed", repeat(296, " ") + "fail", repeat(296, " ") + "rror"},
 		[]string{"avail", "lamp", "Err", repeat(297, " ") + "fail", repeat(297, " ") + "rror"})

@@ -353,7 +353,7 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 	}
 	if line.readOnly() {
 		f.Kind, f.Status = FactRead, ""
-		if ok && r.Error {
+		if r.Error {
 			f.Status, f.Text = StatusFailed, outcomeOf(r, true).failure
 		}
 		files := line.Reads()

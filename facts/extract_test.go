@@ -509,6 +509,40 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// Of a question and a plan without an answer, the question is open and nothing is decided.
+func TestCallsWithoutAnswers(t *testing.T) {
+	ask := new(talk).user("Go.").call("", "AskUserQuestion", map[string]string{"question": "Which lens?"}, "")
+	plan := new(talk).user("Go.").call("", "ExitPlanMode", map[string]string{"plan": "1. Mend the lamp"}, "")
+	if got := len(written(plan.extract(nil), FactPlan, FactDecision)); got == 0 {
+		t.Error("a plan with an answer is not accepted")
+	}
+	for _, tt := range []struct {
+		talk *talk
+		want []string
+	}{{ask, []string{"question open | Which lens?"}}, {plan, nil}} {
+		tt.talk.msgs = tt.talk.msgs[:len(tt.talk.msgs)-1]
+		if diff := cmp.Diff(tt.want, written(tt.talk.extract(nil), FactQuestion, FactDecision, FactPlan)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	}
+	empty := new(talk).user("Go.").call("", "AskUserQuestion", map[string]string{"question": "Which lens?"}, `"Which lens?"="". Go on.`)
+	if diff := cmp.Diff([]string{"question resolved | Which lens?"}, written(empty.extract(nil), FactQuestion)); diff != "" {
+		t.Errorf("an empty answer (-want +got):\n%s", diff)
+	}
+}
+
+// Arguments are read as text until they have more than 1,200 bytes.
+func TestArguments(t *testing.T) {
+	long := repeat(1199, "x")
+	for in, want := range map[string]string{
+		`["a","b"]`: "a, b", `{"a":"b","c":""}`: "a b", `["` + long + `x","y","z"]`: long + "x, y", `["` + long + `xx","y"]`: long + "xx",
+	} {
+		if got := arguments(gjson.Parse(in)); got != want {
+			t.Errorf("%.20s… are %.20q…, %d bytes, want %d", in, got, len(got), len(want))
+		}
+	}
+}
+
 // A fact from a call has the id of the call, and a statement has none.
 func TestCallsOfFacts(t *testing.T) {
 	for _, f := range new(talk).user("Go.").run("make", "ok").reply("The root cause is a bulb.").extract(nil) {

@@ -45,7 +45,7 @@ func (s *finder) amount(from int, f finding) int {
 	switch {
 	case n.isRange || !endsFigure(text, n.end):
 		return from
-	case currency > 1 || currency > 0 && (n.digits > 1 || n.point):
+	case currency > 1 || currency > 0 && n.digits > 1:
 		s.emit(KindQuantity, from-currency, n.end, f)
 	case stands(text, from-1, '.'):
 	case n.digits > 2 && n.digits <= 18 && strings.Trim(text[from:n.end], "0") != "" && !s.isLineNumber(from, n.end):
@@ -84,7 +84,7 @@ func numberAt(s string, i int) numeral {
 	if point := stands(s, n.end, '.'); point || stands(s, n.end, ',') {
 		d := run(s, n.end+1, decimal)
 		if d > 0 && (point || d <= 2) {
-			n.point, n.comma = n.point || point, n.comma || !point
+			n.point, n.comma = point, n.comma || !point
 			n.end += 1 + d
 			n.digits += d
 		}
@@ -418,7 +418,7 @@ func isVersion3(w string) bool {
 		if n == 0 || n > 5 || n > 1 && w[0] == '0' {
 			return false
 		}
-		thousands = thousands && (n == 3 || part == 0 && n < 3)
+		thousands = thousands && n <= 3 && (part == 0 || n == 3)
 		if w = w[n:]; part < 2 {
 			if w == "" || w[0] != '.' {
 				return false

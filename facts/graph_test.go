@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,6 +135,10 @@ func TestStandings(t *testing.T) {
 		{"a failure that a line prints the status of is none", new(talk).run("make lamp", "!Exit code 1\nerror: dark").run("make lamp; echo $?", "error: dark\nexit code 0"), []string{"1 resolved by 2: make lamp; echo $?"}},
 		{"an empty answer makes nothing redundant", new(talk).run("make lamp", "lit").run("make lamp", ""), nil},
 		{"a tool that nobody knows is resolved by its next success", new(talk).call("", "dim", map[string]string{"lamp": "1"}, "!dark").call("", "dim", map[string]string{"lamp": "2"}, "ok"), []string{"1 resolved by 2: dim"}},
+		{"a list that could not be written supersedes nothing", new(talk).todo("pending").call("", "TodoWrite", json.RawMessage(`{"todos":[{"content":"Paint it"}]}`), "!no"), nil},
+		{"a file that one of several commands wrote is stale in part", new(talk).run("make lamp > a.go && go test ./...", "ok").put("a.go"), []string{"1 stale+ by 2: a.go"}},
+		{"a tool that nobody knows covers nothing of a file", new(talk).open("a.go").call("", "get_outline", map[string]string{"path": "a.go"}, "x"), nil},
+		{"a text that could not be written makes nothing stale", new(talk).open("a.go").run("echo x > a.go", "!Exit code 1\na.go: Permission denied"), nil},
 		{"a call does not make itself stale", new(talk).run("cat a.go && rm a.go", "x"), nil},
 		{"a call that a person refused does nothing", new(talk).open("a.go").call("", "Write", map[string]string{"file_path": "a.go", "content": "x"}, "!The user doesn't want to proceed with this tool use."), nil},
 	} {
@@ -177,6 +182,47 @@ func TestGraphOfIdsThatAreUsedTwice(t *testing.T) {
 	s.open("b.go")
 	if got := s.graph().Call("call-1").State; got != StateCurrent {
 		t.Errorf("a call whose id another has is %s, want current", got)
+	}
+}
+
+func TestGraphOfACallWithoutAnID(t *testing.T) {
+	s := new(talk).open("a.go")
+	s.msgs[0].Parts[0] = transcript.ToolCall{Name: "Read", Input: json.RawMessage(`{"file_path":"a.go"}`)}
+	s.msgs[1].Parts[0] = transcript.ToolResult{Content: []transcript.Part{transcript.Text("x")}}
+	if got := s.put("a.go").graph().Call("").State; got != StateCurrent {
+		t.Errorf("no call is %s, want current", got)
+	}
+}
+
+// A tool that writes the whole list states each of its tasks, and a tool of one task only what it
+// changes.
+func TestUsesOfTasks(t *testing.T) {
+	uses := func(s *talk) (n int) {
+		for _, node := range s.graph().Nodes() {
+			if node.Kind == nodeTodo && node.Name == "Write it" {
+				n += len(node.Uses)
+			}
+		}
+		return n
+	}
+	one := new(talk).call("", "TaskCreate", map[string]string{"subject": "Write it"}, "Task #1 created").
+		call("", "TaskCreate", map[string]string{"subject": "Paint it"}, "Task #2 created").
+		call("", "TaskUpdate", map[string]string{"taskId": "2", "status": "completed"}, "ok")
+	if got := uses(one); got != 1 {
+		t.Errorf("a task that was made once has %d uses", got)
+	}
+	if got := uses(one.call("", "TaskUpdate", map[string]string{"taskId": "1", "status": "completed"}, "ok")); got != 2 {
+		t.Errorf("a task that was made and done has %d uses", got)
+	}
+	if got := uses(new(talk).todo("pending").todo("pending")); got != 2 {
+		t.Errorf("a task that was written twice has %d uses", got)
+	}
+}
+
+func TestNamesOfArgumentsThatAreNoJSON(t *testing.T) {
+	s := new(talk).call("", "apply_patch", json.RawMessage("*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+ringBuffer\n*** End Patch"), "Done!")
+	if !slices.ContainsFunc(s.graph().Nodes(), func(n Node) bool { return n.Kind == nodeName && n.Name == "ringBuffer" }) {
+		t.Error("ringBuffer is no node")
 	}
 }
 

@@ -69,6 +69,7 @@ func TestHistoryOfOtherAgents(t *testing.T) {
 		{"bash", map[string]string{"command": "cat notes.txt && go test ./..."}, "ok"},
 		{"apply_patch", json.RawMessage(`{"input":"*** Begin Patch\n*** Update File: app/d.go\n-x\n+y\n*** End Patch"}`), "done"},
 		{"shell", map[string]any{"command": []string{"bash", "-lc", "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: app/e.go\n-x\n+y\n*** End Patch\nEOF"}}, "done"},
+		{"bash", map[string]string{"command": "apply_patch '*** Begin Patch\n*** Update File: app/f.go\n-x\n+y\n*** End Patch'"}, "done"},
 	} {
 		s.call("", c.tool, c.args, c.result)
 	}
@@ -87,6 +88,7 @@ func TestHistoryOfOtherAgents(t *testing.T) {
 		"command []", "output []",
 		"edit [app/d.go]", "edited [app/d.go]",
 		"edit [app/e.go]", "edited [app/e.go]",
+		"edit [app/f.go]", "edited [app/f.go]",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -105,6 +107,15 @@ func TestHistoryKnowsWhatIsTakenAway(t *testing.T) {
 	want := map[string]bool{"a.go": false, "first old": true, "second old": true, "new": false, "third old": true, "newer": false}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestBoundsOfWhatAnEditRemoves(t *testing.T) {
+	p := &Piece{removed: []span{{2, 5}}}
+	for from, want := range map[int32]bool{1: false, 2: true, 4: true, 5: false} {
+		if got := p.removes(&Line{From: from}); got != want {
+			t.Errorf("the line at %d is removed: %v, want %v", from, got, want)
+		}
 	}
 }
 

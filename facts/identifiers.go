@@ -244,7 +244,7 @@ func (s *finder) compound(from, to, root int, seen class, f finding) {
 		return
 	}
 	switch {
-	case slashes < 2 && s.isFileHere(root, from, to):
+	case s.isFileHere(root, from, to):
 		s.emit(KindFile, s.fileStart(root, from), to, f)
 	case seen&dot != 0 && isVersion3(w):
 		s.emit(KindVersion, from, to, f)

@@ -60,7 +60,7 @@ func isULID(w string) bool {
 // toolu_01T1x1fJ34qAmk2tNTrN7Up6, call-9f8e7d6c5b4a or i-0abc123def456.
 func isOpaque(w string, separator byte) bool {
 	at := strings.LastIndexByte(w, separator)
-	if at < 1 || at > 16 || len(w)-at <= 8 || separator == '-' && strings.IndexByte(w[:at], '-') >= 0 {
+	if at < 1 || at > 16 || len(w)-at <= 8 {
 		return false
 	}
 	return consists(w[:at], letters|underscore) && random(w[at+1:])

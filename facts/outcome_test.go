@@ -123,6 +123,7 @@ func TestOutcomeTells(t *testing.T) {
 		{"totals beside a failure of few letters", "FAIL\n2 failed, 1 passed", "failed", "", "2 failed, 1 passed"},
 		{"an early error that the run got over", "error: cold cache\n1\n2\n3\n4\n5\n6", "ok", "", "6"},
 		{"an error near the end", "1\n2\nerror: cold cache\n3\n4\n5\n6", "failed", "", "error: cold cache"},
+		{"where a shell is, is not looked at", "fine\nShell cwd was reset to /srv", "ok", "", "fine"},
 		{"what a program adds at the end is not looked at", "fine\n<system-reminder>\nerror: no\n", "ok", "", "fine"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -135,5 +136,42 @@ func TestOutcomeTells(t *testing.T) {
 				t.Errorf("the failure is %q", o.failure)
 			}
 		})
+	}
+}
+
+// A command line that handles its errors fails by strong signs only, whatever its code is.
+func TestErrorsThatAreExpected(t *testing.T) {
+	for text, want := range map[string]FactStatus{
+		"Exit code 3\nlit": StatusOK, "Exit code 3\n--- FAIL: TestBeam": StatusFailed, "Exit code 0\n--- FAIL: TestBeam": StatusOK, "lit": StatusOK,
+	} {
+		if got := outcomeOf(transcript.ToolResult{Content: []transcript.Part{transcript.Text(text)}}, true).status; got != want {
+			t.Errorf("a command that printed %q is %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Totals on adjacent lines are joined up to 199 bytes. Otherwise the later line counts, unless only
+// the earlier one tells what passed.
+func TestTotals(t *testing.T) {
+	long := strings.Repeat("x", 190)
+	for _, tt := range []struct {
+		first string
+		n     int
+		line  string
+		want  string
+	}{
+		{"3 lamps", 2, "2 lenses", "3 lamps 2 lenses"},
+		{"3 lamps", 3, "2 lenses", "2 lenses"},
+		{long, 2, "2 lenses!", long + " 2 lenses!"},
+		{long, 2, "2 lenses!!", "2 lenses!!"},
+		{"3 pass", 3, "2 lenses", "3 pass"},
+		{"3 pass", 3, "2 pass", "2 pass"},
+		{"3 lamps", 2, "ok lamp", "ok lamp"},
+	} {
+		var s outputLines
+		s.total(tt.first, 1)
+		if s.total(tt.line, tt.n); s.totals != tt.want {
+			t.Errorf("line 1 %q and line %d %q are %q, want %q", tt.first, tt.n, tt.line, s.totals, tt.want)
+		}
 	}
 }

@@ -147,6 +147,7 @@ func TestProgresses(t *testing.T) {
 		{sentence{text: "Some lamps pass"}, false, false},
 		{sentence{text: "Pass all lamps"}, false, false},
 		{sentence{text: "Root cause: a bulb"}, true, true},
+		{sentence{text: "Conclusion: a bulb"}, true, true},
 		{sentence{text: "A lamp with a lens", item: true, head: "what changed:"}, false, true},
 		{sentence{text: "A lamp with a lens", head: "what changed:"}, false, false},
 		{sentence{text: "A lamp with lens", item: true, head: "what changed:"}, false, true},
@@ -184,6 +185,8 @@ func TestAnswers(t *testing.T) {
 		{"Certainly so. The red one.", "Certainly so.", ""},
 		{"Yes, surely. The red one.", "Yes, surely.", "Yes, surely. The red one."},
 		{"Yes, right. The red one.", "Yes, right. The red one.", "Yes, right. The red one."},
+		{"Yes, surely. The " + repeat(98, "x") + " one.", "Yes, surely.", "Yes, surely. The " + repeat(98, "x") + " one."},
+		{"Yes, surely. The " + repeat(99, "x") + " one.", "Yes, surely.", "Yes, surely."},
 		{"Yes.\n\nThe red one.", "Yes.", "Yes. The red one."},
 		{"Yes.\n- The red one.", "Yes.", "Yes. - The red one."},
 		{"No, why is it red?", "No, why is it red?", ""},
@@ -253,6 +256,7 @@ func TestRepliesResolveErrors(t *testing.T) {
 		{"a test that passes", "go test ./lamp", "--- FAIL: TestBeam (0.02s)", "TestLens and all lamps pass now.", ""},
 		{"linters that pass", "go test ./lamp", "--- FAIL: TestBeam (0.02s)", "The lint checks all pass now.", ""},
 		{"everything that passes", "make lint", "error: no bulb", "It is all clean now.", "It is all clean now."},
+		{"linters that are clean, in the first word", "make lint", "error: no bulb", "Clean lint, and the build passes.", "Clean lint, and the build passes."},
 		{"everything that passes, and no test", "make lamp", "error: no bulb", "It is all clean now.", ""},
 	} {
 		got := strings.Join(written(new(talk).user("Go.").run(tt.line, "!Exit code 1\n"+tt.output).reply(tt.said).extract(nil), FactError), "; ")
@@ -432,6 +436,7 @@ func TestSentences(t *testing.T) {
 		{"code is none", "a\n```\nb\n~~~\n```\nc", []sentence{{text: "a"}, {text: "c"}}},
 		{"code in other marks", "~~~~\nb\n~~~~~\nc", []sentence{{text: "c"}}},
 		{"nor tables, quotations, markup and lines", "a\n|b|\n> c\n<d>\n---\n===\ne", []sentence{{text: "a"}, {text: "e"}}},
+		{"nor items of nothing", "a\n- **\nb", []sentence{{text: "a"}, {text: "b"}}},
 		{"headings", "## Lamp\n- lit\n####### x", []sentence{{text: "Lamp", title: true}, {text: "lit", item: true, head: "lamp"}, {text: "####### x", head: "lamp"}}},
 		{"bold headings", "**Lamp**\n\nlit\n\n**Lens.**", []sentence{{text: "Lamp", title: true}, {text: "lit", head: "lamp", para: 1}, {text: "Lens.", head: "lamp", para: 2}}},
 		{

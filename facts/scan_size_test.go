@@ -39,7 +39,7 @@ func TestScanOfALongText(t *testing.T) {
 	}
 	const half = maxScanned / 2
 	long := strings.Repeat("x", 2*maxScanned)
-	for at, want := range map[int][2]int{half/2 - 1: {half, 3 * half}, half / 2: {half / 2, 3 * half}, half - 1: {half - 1, 3 * half}, half: {half, 3 * half}, 3*half + half/2 - 1: {half, 3*half + half/2}, 3*half + half/2: {half, 3 * half}} {
+	for at, want := range map[int][2]int{half/2 - 1: {half, 3 * half}, half / 2: {half / 2, 3 * half}, half - 1: {half - 1, 3 * half}, half: {half, 3 * half}, 3 * half: {half, 3*half + 1}, 3*half + half/2 - 1: {half, 3*half + half/2}, 3*half + half/2: {half, 3 * half}} {
 		if head, tail := scanned(long[:at] + "\n" + long[at+1:]); head != want[0] || tail != want[1] {
 			t.Errorf("with a line feed at %d the parts end and begin at %d and %d, want %v", at, head, tail, want)
 		}

@@ -30,6 +30,15 @@ func TestQuotes(t *testing.T) {
 		{"two lines", "\"the red\none\"", nil},
 		{"a length", `"ab" "abc" "` + repeat(80, "😀") + `" "` + repeat(81, "x") + `"`, []string{"abc", repeat(80, "😀")}},
 		{"a mark that is escaped", `say "a\"b c" x`, []string{`a\"b c`}},
+		{"a return within a quotation", "\"the red\rone\"", nil},
+		{"a backslash before a mark of prose", `see “C:\lamps\” there`, []string{`C:\lamps\`}},
+		{"a backslash at the end of a line", "\"the red\\\none\"", nil},
+		{"a backslash at the end", `see "the red\`, nil},
+		{"a blank before the second mark", `see "the red " there`, nil},
+		{"a letter after a mark", `see 'the lamp's lens' there`, []string{"the lamp's lens"}},
+		{"a mark of another kind after a mark", `see "the red one"'`, []string{"the red one"}},
+		{"a mark that is 321 bytes away", `"` + repeat(305, "x") + ` 'the blue one' "`, []string{"the blue one"}},
+		{"a mark that is 320 bytes away", `"` + repeat(304, "x") + ` 'the blue one'"`, nil},
 		{"two marks of code", "``the red one`` and `the blue one`", []string{"the blue one"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,6 +102,7 @@ func TestTestCase(t *testing.T) {
 		{`it("dims", () => {`, "it", `it "dims"`},
 		{`test('dims', x)`, "test", `test "dims"`},
 		{"describe(`lamp`)", "describe", `describe "lamp"`},
+		{`it("x")`, "it", `it "x"`},
 		{`each("dims")`, "each", ""},
 		{`it(dims)`, "it", ""},
 		{`it "dims"`, "it", ""},
@@ -136,7 +146,10 @@ func TestCovers(t *testing.T) {
 		{"one file, and two", "pytest tests/a.py", "pytest tests/a.py tests/b.py", false},
 		{"another folder", "api\x01npm test", "web\x01npm test", false},
 		{"the same folder by another path", "/w/p/web\x01npm test", "web\x01npm test", true},
+		{"the same folder by its other path", "web\x01npm test", "/w/p/web\x01npm test", true},
 		{"a folder that nobody named", "npm test", "web\x01npm test lamp", true},
+		{"a folder, and one that nobody named", "web\x01npm test", "npm test lamp", true},
+		{"a program of one letter behind a wrapper", "g test", "rtk g test", true},
 		{"a test of all, and a tag", allTestsKey, "docker push app:latest", false},
 		{"two words alone", "npm test", "npm test lamp", true},
 		{"one word", "make", "make lint", false},
@@ -233,6 +246,8 @@ func TestAround(t *testing.T) {
 		repeat(92, "x") + " ID-4711 " + repeat(98, "y"):  repeat(92, "x") + " ID-4711 " + repeat(98, "y"), // 199 bytes
 		repeat(92, "x") + " ID-4711 " + repeat(100, "y"): repeat(92, "x") + " ID-4711…",                   // cut between words
 		repeat(93, "x") + " ID-4711 " + repeat(100, "y"): "…ID-4711 " + repeat(100, "y"),
+		repeat(38, "lamp ") + "ID-4711 is":               repeat(38, "lamp ") + "ID-4711 is", // 200 bytes
+		repeat(300, "x") + "/ID-4711 is dark":            "…ID-4711 is dark",                 // no blank before the name
 	} {
 		if got := excerpt(said, "ID-4711"); got != want {
 			t.Errorf("around the name in %q is %q, want %q", said, got, want)
@@ -253,6 +268,7 @@ func TestReference(t *testing.T) {
 		{"", "a://bcd.e", "", ""},
 		{"", "https://a.io/(17)", "", ""},
 		{"", "ada@example.com", "", "ada@example.com"},
+		{"", "a@b.co", "", "a@b.co"},
 		{"", "ada@home", "", ""},
 		{"", "@ada.lamp", "", ""},
 		{"", "a/b@c.d", "", ""},
@@ -275,6 +291,8 @@ func TestReasons(t *testing.T) {
 		"I use a lock so that writes are in order":   "so that writes are in order",
 		"I use a lock because writes are concurrent": "writes are concurrent",
 		"I use a lock because so":                    "",
+		"I use a lock because it locks":              "",
+		"I use a lock because it is wet":             "it is wet",
 		"I use the lock since yesterday in all":      "",
 		"Because writes are concurrent, I use one":   "writes are concurrent",
 		"I use a lock":                         "",
@@ -283,6 +301,20 @@ func TestReasons(t *testing.T) {
 	} {
 		if got := reason(sentence{text: said}, sentence{}); got != want {
 			t.Errorf("the reason in %q is %q, want %q", said, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		next sentence
+		want string
+	}{
+		{sentence{text: "This avoids a race", para: 1}, "This avoids a race"},
+		{sentence{text: "This avoids a race", para: 2, item: true}, "This avoids a race"},
+		{sentence{text: "This avoids a race", para: 2}, ""},
+		{sentence{text: "This avoids two races:", para: 1}, ""},
+		{sentence{text: "It is a race", para: 1}, ""},
+	} {
+		if got := reason(sentence{text: "I use a lock", para: 1}, tt.next); got != tt.want {
+			t.Errorf("the reason before %+v is %q, want %q", tt.next, got, tt.want)
 		}
 	}
 }

@@ -184,4 +184,10 @@ func TestCheckTakesVagueIntentOfVagueWords(t *testing.T) {
 	if vague() {
 		t.Error("the user said no more")
 	}
+	if src.Asked = src.Asked[:1]; vague() {
+		t.Error("the user said no more at once")
+	}
+	if src.Asked = nil; !vague() {
+		t.Error("nobody said anything that it may be vague about")
+	}
 }

@@ -65,7 +65,7 @@ func (v figure) isPart(a, b figure, places int) bool {
 		return false
 	}
 	for _, part := range [...]figure{max(a-b, b-a), a} {
-		want, ok := (100 * part).times(unit)
+		want, ok := part.times(100 * unit)
 		have, fits := v.times(b)
 		off, _ := half(places).times(b)
 		if ok && fits && max(want-have, have-want) <= off+1 {

@@ -293,3 +293,15 @@ func TestFitAtItsLimit(t *testing.T) {
 		}
 	}
 }
+
+// The newest changes of a file, three if nobody says how many, stay longer than a rationale.
+func TestFitKeepsTheNewestChanges(t *testing.T) {
+	const long = " to all people who ever worked on this lamp or one of its bulbs"
+	s := &Summary{Intent: "Build it", Files: Files{{"a.go", []Item{{Text: "One" + long}, {Text: "Two" + long}, {Text: "Three" + long}}}}, Decisions: []Decision{{Decision: "Use A", Rationale: "it is known" + long}}}
+	whole, _, _ := s.Fit(nil)
+	for newest, want := range map[int]bool{-1: false, 0: false, 1: true, 2: true, 3: false} {
+		if text, _, _ := s.Fit(&FitOptions{Size: characters, Limit: characters(whole) - 1, Newest: newest}); strings.Contains(text, "it is known") != want {
+			t.Errorf("with %d newest changes the rationale is kept: %v\n%s", newest, !want, text)
+		}
+	}
+}

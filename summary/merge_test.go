@@ -128,6 +128,7 @@ func TestMergeIntent(t *testing.T) {
 		{"of a merged one, the latest is added", "Build it", "Ship it\nNow: Sell it", "Build it\nNow: Sell it"},
 		{"a draft that goes on takes its place", "Build it Now: Ship it", "Build it Now: Ship it Now: Sell it", "Build it Now: Ship it Now: Sell it"},
 		{"a draft goes on from a merged one", "Build it\nNow: Ship it", "Build it Now: Ship it Now: Sell it", "Build it Now: Ship it Now: Sell it"},
+		{"one that became another from nothing", "\nNow: Ship it", "Sell it", "\nNow: Sell it"},
 		{"a draft with nothing new", "Build it\nNow: Ship it", "Build it Now: Ship it", "Build it\nNow: Ship it"},
 		{"the first is kept though empty before", "", "Build it", "Build it"},
 		{"the first is kept though None before", "None", "Build it", "Build it"},

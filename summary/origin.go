@@ -431,8 +431,8 @@ var percentWord = lazy.Regexp(`percent|per cent|pct|\bshare\b|_rate\b|%`)
 // the source about the same subject: as their sum or difference, if a word says so, or as a
 // percentage of one of them.
 func (o *origin) derives(n, of, text string) bool {
-	v, places, ok := parseFigure(n)
-	if !ok || v == 0 {
+	v, places, _ := parseFigure(n)
+	if v == 0 {
 		return false
 	}
 	low := strings.ToLower(text)

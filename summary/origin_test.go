@@ -219,6 +219,7 @@ func TestNoFiles(t *testing.T) {
 		want bool
 	}{
 		{"none was changed", &Original{Text: talk}, false},
+		{"one was changed", &Original{Text: talk, Changed: []string{"a.go"}}, true},
 		{"nobody knows", nil, true},
 	} {
 		s := sound()

@@ -559,7 +559,7 @@ func parseFile(b bullet) File {
 // cutPath cuts the path off the beginning of an entry. If it does not begin with a path, the
 // first code span is the path and the whole entry the change.
 func cutPath(text string) (path, rest string) {
-	if bold, after, ok := cutBold(text); ok && !strings.HasPrefix(text, "`") {
+	if bold, after, ok := cutBold(text); ok {
 		return strings.Trim(bold, "`"), trimSeparator(after)
 	}
 	if span, after, ok := cutSpan(text); ok {

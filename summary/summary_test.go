@@ -83,6 +83,7 @@ func TestParseJSON(t *testing.T) {
 		{"null in an entry", `{"decisions_made":[{"decision":"a","rationale":null}],"files_modified":{"b":null}}`, Summary{
 			Decisions: []Decision{{Decision: "a"}}, Files: Files{{Path: "b"}},
 		}},
+		{"unknown fields of an entry", `{"decisions_made":[{"mood":"b","decision":"a"}]}`, Summary{Decisions: []Decision{{Decision: "a"}}}},
 		{"an error in words", `{"session_intent":"x","errors_encountered":[{"error":"e","status":"Fixed","note":"n"}]}`, Summary{
 			Intent: "x", Errors: []Error{{Error: "e", Status: statusResolved, Note: "n"}},
 		}},
@@ -117,6 +118,7 @@ func TestParseErrors(t *testing.T) {
 		{"a path that is a number", `{"files_modified":[{"path":7}]}`, "files_modified[0].path", 0},
 		{"a list in a number", `{"blockers":7}`, "blockers", 0},
 		{"a file without a path", `{"files_modified":[{"path":"a"},{"changes":["1"]}]}`, "files_modified[1]", 0},
+		{"a blocker that is null", `{"blockers":["a",null]}`, "blockers[1]", 0},
 		{"a decision that is null", `{"decisions_made":[{"decision":null}]}`, "decisions_made[0]", 0},
 		{"metadata alone", "## Metadata\n\n- **Model:** m", "", 1},
 		{"JSON that ends", "{\n\"session_intent\":\"x", "", 2},

@@ -130,6 +130,10 @@ func TestSyncTodosDecidesOnce(t *testing.T) {
 	if got := string(l.JSON()); got != `["a", {"content":"b","status":"pending"}, {"content":"c","status":"done"}]` {
 		t.Errorf("the list is %s", got)
 	}
+	l.Todos[1].Status = "done"
+	if l.Todos = []Todo{l.Todos[0], l.Todos[2], l.Todos[1]}; string(l.JSON()) != `["a", {"content":"b","status":"pending"}, {"content":"c","status":"done"}]` {
+		t.Errorf("in another order the list is %s", l.JSON())
+	}
 }
 
 func FuzzParseTodos(f *testing.F) {

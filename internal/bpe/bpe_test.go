@@ -133,6 +133,15 @@ func TestEncodeFollowsDefinition(t *testing.T) {
 	}
 }
 
+// Contractions that are cut off, and letters before the signs that follow z.
+func TestEncodeEndsOfWords(t *testing.T) {
+	for _, e := range encodings() {
+		for _, text := range []string{"x'r", "x'v", "x'l", "'r", "'v", "'l", "x'", "ab{", "ab[", "aZ@", "aZ`", "ab{c"} {
+			e.check(t, text)
+		}
+	}
+}
+
 // Every rune has the same class as in the definition, at any position in a word.
 func TestEncodeEveryRune(t *testing.T) {
 	if testing.Short() {
@@ -283,6 +292,9 @@ func TestFirstCountsLoadNothing(t *testing.T) {
 	if !e.Loaded() {
 		t.Errorf("the tables are not loaded after %d bytes", 2*bpe.FewBytes)
 	}
+	if e := bpe.New(&bpe.Cl100k); e.Count(strings.Repeat(text, 8)) == 0 || e.Loaded() {
+		t.Errorf("the tables are loaded after one text of %d bytes", 8*part)
+	}
 	if e := bpe.New(&bpe.Cl100k); e.Count(strings.Repeat(text, 9)) == 0 || !e.Loaded() {
 		t.Errorf("the tables are not loaded after one text of %d bytes", 9*part)
 	}
@@ -328,6 +340,10 @@ func TestLoadDamagedTable(t *testing.T) {
 	if number(256) != 0 || number(starts-3) != pairs {
 		t.Fatalf("the pairs are %d to %d, want 0 to %d: this test damages something else", number(256), number(starts-3), pairs)
 	}
+	own, earlier := 0, make(map[int]bool) // a pair whose right part is made by no earlier pair
+	for ; number(starts+6*own) < 256 || earlier[number(starts+6*own)]; own++ {
+		earlier[number(starts+6*own+3)] = true
+	}
 	for what, damaged := range map[string]string{
 		"nothing":                          "",
 		"too few bytes":                    table[:255],
@@ -341,12 +357,17 @@ func TestLoadDamagedTable(t *testing.T) {
 		"pairs in no order":                with(starts+6, right),
 		"a part that comes later":          with(starts+3, 256),
 		"a token beyond the last":          with(starts+3, pairs+256),
+		"a token that is its own part":     with(starts+6*own+3, number(starts+6*own)),
+		"one token less than the bytes":    table[:256] + strings.Repeat("\x00", 3*256-6),
 		"a token that is a byte":           with(starts+3, 255),
 		"a token twice":                    with(starts+3, made),
 	} {
 		if err := bpe.LoadTable(damaged); err == nil {
 			t.Errorf("%s: no error", what)
 		}
+	}
+	if err := bpe.LoadTable(table[:256] + strings.Repeat("\x00", 3*257)); err != nil {
+		t.Errorf("a table of the bytes alone: %v", err)
 	}
 	classes := bpe.ClassTable
 	for what, damaged := range map[string]string{

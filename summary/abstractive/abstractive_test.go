@@ -508,6 +508,9 @@ func TestLayoutAtItsBounds(t *testing.T) {
 	if facts, reply := room(&Input{Facts: []string{"a"}}, 100), room(&Input{}, 101); bare-facts != 1000 || bare-reply != 2 || bare > 8000-200-framing {
 		t.Errorf("the room is %d, beside facts %d, with a longer reply %d", bare, facts, reply)
 	}
+	if got := newLayout(&Input{Facts: []string{"a", " ", "b", "a"}}, count, 8000, 100).known; !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("the facts are %q", got)
+	}
 	notes := &Input{Previous: &summary.Summary{Intent: strings.Repeat("x\n", 1200)}}
 	if got := newLayout(notes, count, 8000, 100); count(got.previous) != 1000 || bare-got.room != 1000 {
 		t.Errorf("the notes take %d, and %d of the room", count(got.previous), bare-got.room)

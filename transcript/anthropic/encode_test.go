@@ -249,10 +249,11 @@ func TestEncodeSettings(t *testing.T) {
 
 // A bare list has no place for a system text; a body without a system field gets one.
 func TestEncodeSystemText(t *testing.T) {
-	system := transcript.Entry{Message: transcript.Message{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("S")}}}
+	system := transcript.Entry{Message: transcript.Message{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("S"), transcript.Text(" ")}}}
 	for in, want := range map[string]string{
-		`[{"role":"user","content":"x"}]`:              `[{"role": "user", "content": [{"type": "text", "text": "[system] S"}]}, {"role":"user","content":"x"}]`,
-		`{"messages":[{"role":"user","content":"x"}]}`: `{"system": [{"type": "text", "text": "S"}], "messages":[{"role":"user","content":"x"}]}`,
+		`[{"role":"user","content":"x"}]`:                           `[{"role": "user", "content": [{"type": "text", "text": "[system] S"}]}, {"role":"user","content":"x"}]`,
+		`{"system":" ","messages":[{"role":"user","content":"x"}]}`: `{"system":[{"type": "text", "text": "S"}],"messages":[{"role":"user","content":"x"}]}`,
+		`{"messages":[{"role":"user","content":"x"}]}`:              `{"system": [{"type": "text", "text": "S"}], "messages":[{"role":"user","content":"x"}]}`,
 	} {
 		w := transcript.Whole(decode(t, in))
 		w.Entries = append([]transcript.Entry{system}, w.Entries...)

@@ -61,6 +61,8 @@ func TestDecodeOddBlocks(t *testing.T) {
 		{"a result with null", `{"tool_use_id":"a","type":"tool_result","content":null}`, result()},
 		{"one with null before its type", `{"tool_use_id":"a","content":null,"type":"tool_result"}`, result()},
 		{"a result that is no failure", `{"type":"tool_result","tool_use_id":"a","is_error":"true","content":"x"}`, result(transcript.Text("x"))},
+		{"a result within a result", `{"type":"tool_result","tool_use_id":"a","content":[{"type":"tool_result","content":[{"type":"text","text":"x"}]}]}`, result(transcript.ToolResult{})},
+		{"one with its type last", `{"type":"tool_result","tool_use_id":"a","content":[{"content":[{"type":"text","text":"x"}],"type":"tool_result"}]}`, result(transcript.ToolResult{})},
 		{"a text with content", `{"content":[{"type":"text","text":"x"}],"type":"text","text":"y"}`, []transcript.Part{transcript.Text("y")}},
 		{"a call with input before its type", `{"input":{"b":1},"name":"n","id":"a","type":"tool_use"}`, []transcript.Part{transcript.ToolCall{ID: "a", Name: "n", Input: []byte(`{"b":1}`)}}},
 		{"a call with numbers", `{"type":"tool_use","id":1,"name":2,"input":3}`, []transcript.Part{transcript.ToolCall{Input: []byte("3")}}},
@@ -80,6 +82,7 @@ func TestDecodeOddBlocks(t *testing.T) {
 func TestDecodeOddFields(t *testing.T) {
 	for _, data := range []string{
 		`{"tools":{"a":1},"cache_control":5,"thinking":"on","model":7,"messages":[{"role":"user","content":"x"}]}`,
+		`{"system":null,"messages":[{"role":"user","content":"x"}]}`,
 		`{"tools":["a",{"cache_control":1}],"messages":[{"role":"user","content":[{"type":"text","text":"x","cache_control":"y"}]}]}`,
 		`{"messages":[{"role":"user","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":3600}}]}]}`,
 	} {
@@ -145,6 +148,13 @@ func TestThinkingBudgets(t *testing.T) {
 		{"a note behind a server's tool", "claude-haiku-5-5", "", []string{ask, server, `{"role":"system","content":"x"}`}, ""},
 		{"a note behind an empty reply", "claude-haiku-5-5", "", []string{ask, `{"role":"assistant","content":[]}`, `{"role":"system","content":"x"}`}, "A10 1, A15 2"},
 		{"a note behind a note", "claude-haiku-5-5", "", []string{ask, `{"role":"system","content":"x"}`, `{"role":"system","content":"y"}`}, ""},
+		{"a budget before another field", "claude-opus-4-5", `"thinking":{"type":"enabled","budget_tokens":5,"display":"x"},`, []string{ask, call, answer}, "A8 1"},
+		{"a budget, and a reply without calls", "claude-opus-4-5", budget, []string{ask, reply}, ""},
+		{"a budget, and a call first", "claude-opus-4-5", budget, []string{call}, "A1 0, A8 0"},
+		{"parameters of older models", "claude-opus-4-7", `"temperature":1,"top_p":1,"top_k":1,`, []string{ask}, "A13 -1, A13 -1, A13 -1"},
+		{"parameters that are not set", "claude-opus-4-7", `"temperature":null,"top_p":null,"top_k":null,`, []string{ask}, ""},
+		{"a result in a reply", "", "", []string{ask, call, strings.Replace(answer, "user", "assistant", 1)}, "A2 1, A3 2, A3 2"},
+		{"system blocks that are no text", "", `"system":[{"type":"image"}],`, []string{ask}, ""},
 		{"a call without input", "", "", []string{ask, strings.Replace(call, `,"input":{}`, "", 1)}, "A0 1"},
 		{"a call in the first bytes", "", "", []string{strings.Replace(call, "assistant", "user", 1)}, "A0 0"},
 	} {
@@ -317,6 +327,41 @@ func TestMadeMedia(t *testing.T) {
 		enc := formattest.Encode(t, format{}, transcript.Whole(s))
 		if got := string(enc.Data); tt.want == "" && len(enc.Losses) != 1 || tt.want != "" && (len(enc.Losses) > 0 || !strings.Contains(got, `{"type": "`+tt.media.Kind+`", "source": `+tt.want+`}`)) {
 			t.Errorf("%s: losses %v in %s", tt.name, enc.Losses, got)
+		}
+	}
+}
+
+// Thinking and blocks that only the provider understands are written if they came from there.
+func TestBlocksOfTheProvider(t *testing.T) {
+	for _, tt := range []struct {
+		provider bool
+		p        transcript.Part
+		want     string
+	}{
+		{true, transcript.Thinking{Text: "x", Signature: "s"}, `{"type": "thinking", "thinking": "x", "signature": "s"}`},
+		{true, transcript.Thinking{Signature: "s", Redacted: true}, `{"type": "redacted_thinking", "data": "s"}`},
+		{true, transcript.Thinking{Text: "x"}, ""},
+		{false, transcript.Thinking{Text: "x", Signature: "s"}, ""},
+		{true, transcript.Opaque{Type: "compaction", Raw: []byte("{}")}, "{}"},
+		{true, transcript.Opaque{Type: "compaction", Raw: []byte("{")}, ""},
+		{true, transcript.Opaque{Type: "x", Raw: []byte("{}")}, ""},
+		{false, transcript.Opaque{Type: "compaction", Raw: []byte("{}")}, ""},
+	} {
+		if got := string((&encoder{provider: tt.provider}).block(tt.p)); got != tt.want {
+			t.Errorf("%+v is written %s, want %s", tt.p, got, tt.want)
+		}
+	}
+	e := &encoder{}
+	image := transcript.Media{Kind: "image", MIME: "image/png", Data: "AA", Raw: []byte("{}")}
+	if e.lose(0, transcript.RoleUser, image); len(e.losses.List) > 0 {
+		t.Errorf("an image is lost: %v", e.losses.List)
+	}
+	if e.lose(0, transcript.RoleSystem, image); len(e.losses.List) != 1 {
+		t.Errorf("the losses of an image in a system text are %v", e.losses.List)
+	}
+	for _, m := range []message{{role: "system", settings: true, content: content{list: true}}, {role: "user", settings: true, content: content{list: true}}, {role: "system", content: content{list: true}}, {role: "system", settings: true}, {role: "system", settings: true, content: content{list: true, blocks: make([]block, 1)}}} {
+		if got, want := m.onlySettings(), m.role == "system" && m.settings && m.list && m.blocks == nil; got != want {
+			t.Errorf("%+v has only settings: %v", m, got)
 		}
 	}
 }

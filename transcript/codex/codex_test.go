@@ -224,6 +224,22 @@ func TestBroken(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("violations (-want +got):\n%s", diff)
 	}
+	found, err = format{}.Validate([]byte(`{"type":"session_meta","payload":{"id":"x"}}` + "\n" + `{"type":"response_item","payload":{"type":"function_call_output","call_id":"gone","output":""}}` + "\n"))
+	if err != nil || len(found) == 0 || found[0].Field != "line 2" {
+		t.Errorf("violations %v, %v, want one in line 2", found, err)
+	}
+	var a, b string
+	if err := texts([]byte(`{"a":7,"b":"x","c":1}`), map[string]*string{"a": &a, "b": &b}); err != nil || a != "" || b != "x" {
+		t.Errorf("the texts are %q and %q, %v", a, b, err)
+	}
+	if got := (format{}).Piece([][]byte{[]byte("torn\n")}); got != nil {
+		t.Errorf("a torn row is read as %v", got)
+	}
+	for row, want := range map[string]bool{`{"type":"session_meta","payload":{}}`: true, `{"type":"session_meta"}`: false, `{"type":"x","payload":{}}`: false, `[]`: false, "": false} {
+		if got := (format{}).Sniff([]byte(row)); got != want {
+			t.Errorf("%s begins a session: %v, want %v", row, got, want)
+		}
+	}
 	formattest.Refuses(t, format{}, []formattest.Refusal{
 		{Name: "a file without items", In: `{"type":"session_meta","payload":{"id":"x"}}`, Says: "the conversation has no items"},
 		{Name: "no rows", In: "\nnone", Says: "x.json:2: the conversation has no items; "},

@@ -110,6 +110,7 @@ func TestContinueReadsAPlainEnd(t *testing.T) {
 		"a row of no message": `{"type":"world_state","payload":{}}` + "\n" + end,
 		"what cannot be read": end + "torn\n",
 		"nothing":             "",
+		"no row at all":       "torn\n",
 	} {
 		if s := (format{}).Continue("s", []byte(text), none); s != nil {
 			t.Errorf("%s is read alone", name)

@@ -128,12 +128,12 @@ func TestOrigins(t *testing.T) {
 func TestEncodeAsNewSession(t *testing.T) {
 	const as = "019a7c1e-0000-7000-8000-0000000000ff"
 	data := rowAt(0, "session_meta", `{"session_id":"r","id":"s","forked_from_id":"r","parent_thread_id":"r","cwd":"/srv","source":{"subagent":{}},"thread_source":"subagent","base_instructions":{"text":"I"},"history_mode":"paginated","history_base":{"thread_id":"r"}}`) +
-		rowAt(0, "session_meta", `{"id":"r"}`) + rowAt(1, "response_item", asks) + rowAt(2, "event_msg", `{"type":"x"}`) + rowAt(3, "response_item", said)
+		rowAt(0, "session_meta", `{"id":"r"}`) + rowAt(0, "turn_context", `{"model":"m"}`) + rowAt(1, "response_item", asks) + rowAt(2, "event_msg", `{"type":"x"}`) + rowAt(3, "response_item", said)
 	w := transcript.Whole(formattest.Decode(t, format{}, data))
 	w.As = as
 	enc := formattest.Encode(t, format{}, w)
 	want := rowAt(0, "session_meta", `{"session_id":"`+as+`","id":"`+as+`","forked_from_id":null,"parent_thread_id":null,"cwd":"/srv","source":"cli","thread_source":"user","base_instructions":{"text":"I"},"history_mode":"legacy","history_base":null}`) +
-		rowAt(1, "response_item", asks) + rowAt(3, "response_item", said)
+		rowAt(0, "turn_context", `{"model":"m"}`) + rowAt(1, "response_item", asks) + rowAt(3, "response_item", said)
 	if diff := cmp.Diff(want, string(enc.Data)); diff != "" || enc.Session != as {
 		t.Errorf("session %s (-want +got):\n%s", enc.Session, diff)
 	}

@@ -231,7 +231,7 @@ func (b *body) pair() {
 					b.placed[p.pair] = true
 				}
 			case responds:
-				if call := open[p.id]; call != nil && p.id != "" {
+				if call := open[p.id]; call != nil {
 					answered[call] = true
 					delete(open, p.id)
 					continue

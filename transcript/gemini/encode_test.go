@@ -121,6 +121,13 @@ func TestEncodeMends(t *testing.T) {
 		}, []string{"3 signature put in place of a missing one"}},
 		{"an empty part", []string{`{"role":"user","parts":[{"text":""},{"text":"go"}]}`}, []string{`{"role":"user","parts":[{"text":"go"}]}`}, []string{"0 empty part left out"}},
 		{"nothing", []string{`{"role":"user","parts":[]}`}, []string{open}, []string{"0 empty message left out"}},
+		{"a call that is no object", []string{ask, `{"role":"model","parts":[{"functionCall":7}]}`}, []string{ask, `{"role":"model","parts":[{"functionCall":{"name": "unknown"}}]}`}, []string{"1 call or response written as the provider wants it"}},
+		{"no name and no id", []string{ask, `{"role":"model","parts":[{"functionCall":{"id":"a"}}]}`, `{"role":"user","parts":[{"functionResponse":{"response":{}}}]}`}, []string{
+			ask, `{"role":"model","parts":[{"functionCall":{"id":"a", "name": "unknown"}}]}`, `{"role":"user","parts":[{"functionResponse":{"response":{}, "name": "unknown", "id": "a"}}]}`,
+		}, []string{"1 call or response written as the provider wants it", "2 call or response written as the provider wants it"}},
+		{"an id of another call", []string{ask, `{"role":"model","parts":[{"functionCall":{"id":"a","name":"f"}},{"functionCall":{"name":"f"}}]}`, `{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{}}},{"functionResponse":{"id":"a","name":"f","response":{"x":1}}}]}`}, []string{
+			ask, `{"role":"model","parts":[{"functionCall":{"id":"a","name":"f"}},{"functionCall":{"name":"f"}}]}`, `{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{}}}, {"functionResponse":{"name":"f","response":{"x":1}}}]}`,
+		}, []string{"2 call or response written as the provider wants it"}},
 		{"two contents of responses", []string{
 			ask, `{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g","args":{}}}]}`,
 			`{"role":"user","parts":[{"functionResponse":{"name":"g","response":{}}}]}`, `{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}}]}`,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
 // described returns a part in one line.
@@ -65,6 +66,10 @@ func TestPartsOfAContent(t *testing.T) {
 		{"user", `{"inline_data":{"mime_type":"audio/wav","data":"QQ=="}}`, "audio audio/wav QQ== "},
 		{"user", `{"fileData":{"mimeType":"application/pdf","fileUri":"u"}}`, "document application/pdf  u"},
 		{"user", `{"fileData":{"mimeType":"video/mp4","fileUri":"u"}}`, "opaque fileData"},
+		{"model", `{"text":"a","thought":true,"partMetadata":{}}`, "thinking a  false"},
+		{"user", `{"functionResponse":{"id":"i","response":{"error":"e","output":"o"}}}`, "result i true text e, text o"},
+		{"user", `{"functionResponse":{"id":"i","parts":[{"fileData":{"mimeType":"image/png","fileUri":"u"}}]}}`, "result i false image image/png  u"},
+		{"user", `{"inlineData":{"data":"QQ==","data":"Qg=="}}`, "opaque inlineData"},
 		{"user", `{"inlineData":7}`, "opaque inlineData"},
 		{"user", `{"inlineData":{"mimeType":"imagex","data":7}}`, "document imagex  "},
 		{"user", `{"text":"a","inlineData":{}}`, "opaque several"},
@@ -211,5 +216,43 @@ func TestWhichRepliesNeedASignature(t *testing.T) {
 		if got := fmt.Sprint(b.unsigned(tt.always)); got != tt.want {
 			t.Errorf("%s: replies %s, want %s", tt.name, got, tt.want)
 		}
+	}
+}
+
+// The first system instruction that is an object counts, and a content without a role is the user's.
+func TestFieldsOfABody(t *testing.T) {
+	for fields, want := range map[string]string{
+		`"systemInstruction":{"parts":[{"text":"S"}]},"system_instruction":{"parts":[{"text":"T"}]}`: "S", `"systemInstruction":"T","system_instruction":{"parts":[{"text":"S"}]}`: "S",
+	} {
+		s := formattest.Decode(t, format{}, `{`+fields+`,"contents":[{"role":null,"parts":[{"text":"go"}]}]}`)
+		if len(s.Messages) != 2 || s.Messages[0].Text() != want || s.Messages[1].Role != transcript.RoleUser {
+			t.Errorf("%s: %+v", fields, s.Messages)
+		}
+	}
+	if got := (format{}).Piece([][]byte{[]byte("7")}); got != nil {
+		t.Errorf("what is no content is read as %v", got)
+	}
+}
+
+// Thinking has a signature that the provider takes, and media without data are named in the text.
+func TestPartsThatAreMade(t *testing.T) {
+	for _, tt := range []struct {
+		p    transcript.Thinking
+		want string
+	}{
+		{transcript.Thinking{}, ""},
+		{transcript.Thinking{Text: "a"}, `{"text": "a", "thought": true}`},
+		{transcript.Thinking{Text: "a", Signature: "c2ln"}, `{"text": "a", "thought": true, "thoughtSignature": "c2ln"}`},
+		{transcript.Thinking{Signature: "c2ln"}, `{"text": "", "thoughtSignature": "c2ln"}`},
+		{transcript.Thinking{Signature: "*"}, `{"text": "", "thoughtSignature": "` + Skipped + `"}`},
+	} {
+		if got := string(thought(tt.p)); got != tt.want {
+			t.Errorf("%+v is written %s, want %s", tt.p, got, tt.want)
+		}
+	}
+	e := &encoder{}
+	r := transcript.ToolResult{CallID: "c", Content: []transcript.Part{transcript.Text("a"), transcript.Media{Kind: "image", URL: "u"}, transcript.Media{Kind: "image", Data: "QQ=="}, transcript.Media{Kind: "image", MIME: "image/png", Data: "QQ=="}}}
+	if got, want := string(e.response(r)), `{"functionResponse": {"id": "c", "name": "unknown", "response": {"output": "a\n[image]\n[image]"}, "parts": [{"inlineData": {"mimeType": "image/png", "data": "QQ=="}}]}}`; got != want {
+		t.Errorf("a result is written\n%s, want\n%s", got, want)
 	}
 }

@@ -18,7 +18,7 @@ func (e *encoder) revise(c *content, en *transcript.Entry) (parts [][]byte, chan
 		if raw != nil {
 			parts = append(parts, raw)
 		}
-		changed = changed || len(raw) != p.End-p.Start || string(raw) != string(p.Of(e.body.Data))
+		changed = changed || string(raw) != string(p.Of(e.body.Data))
 	}
 	return parts, changed
 }
@@ -82,7 +82,7 @@ func (p *part) answers(is callee) bool {
 // empty and its value is not an object, the value is wrapped in an object.
 func (e *encoder) carrying(p *part, is callee, key string) []byte {
 	value := p.value.Of(e.body.Data)
-	if members, err := rawjson.NewReader(value).Members(); err != nil || len(members) == 0 {
+	if rawjson.NewReader(value).Kind() != rawjson.Object {
 		value = []byte(`{"name": ""}`)
 	}
 	if is.name != p.name {

@@ -1,6 +1,7 @@
 package geminicli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestWhatLinesSay(t *testing.T) {
 		going + `{"$set":{"messages":7,"directories":7}}`: "u user go", going + `{"$set":{"messages":[]}}` + "\n" + on: "v user on", `{"$set":{"messages":[{"type":"user"},` + strings.TrimSpace(going) + `,{}]}}`: "u user go", "\n" + going + "\n \n": "u user go",
 		reply(`"content":"",`+called) + answer: `g assistant  calls f{"a":1}; a tool  result of c`, going + answer: "u user go; a tool  result of c",
 		reply(`"content":"",`+called) + answer + strings.Replace(answer, `"a"`, `"b"`, 1) + `{"id":"d","type":"user","content":[` + response("c") + `,{"text":"and"}]}`: `g assistant  calls f{"a":1}; a tool  result of c; d user and`,
-		going + `{"id":"e","type":"user","content":[]}`: "u user go; e user ", going + reply(`"content":[7,""]`): "u user go", going + reply(`"content":"<state_snapshot>"`): "u user go; g assistant <state_snapshot>",
+		going + `{"id":"e","type":"user","content":[]}`: "u user go; e user ", `{"id":"e","type":"user","content":[]}` + "\n" + going: "e user ; u user go", going + reply(`"content":[7,""]`): "u user go", going + reply(`"content":"<state_snapshot>"`): "u user go; g assistant <state_snapshot>",
 		going + reply(`"content":"x","toolCalls":[7,{"id":"c","name":null,"args":null},{"args":{"a":1},"name":"f","id":7}]`): `u user go; g assistant x calls  calls f{"a":1}`, going + reply(`"content":"x","toolCalls":7,"thoughts":7`): "u user go; g assistant x",
 		going + reply(`"content":[{"text":"x","thought":false}],`+called): `u user go; g assistant x calls f{"a":1}; g_response tool  result x`, going + reply(`"content":[{"thought":true,"text":"x"},{"text":"y","thought":false}],`+called): "u user go; g assistant y (thinks)",
 	} {
@@ -43,6 +44,12 @@ func TestWhatLinesSay(t *testing.T) {
 	}
 	if s := formattest.Decode(t, format{}, going+reply(`"model":"m","tokens":{"input":10}`)+strings.Replace(reply(`"model":"n"`), `"g"`, `"h"`, 1)); s.Model != "m" || s.Sent != 10 {
 		t.Errorf("behind a reply without counts the model is %q, with %d tokens sent", s.Model, s.Sent)
+	}
+	context := `{"id":"c","type":"user","content":"<session_context>\n**Workspace Directories:**\n  - /b\nx"}` + "\n"
+	for set, want := range map[string]string{"": "/b 1", `{"$set":{"directories":["/a"]}}` + "\n": "/a 1"} {
+		if s := formattest.Decode(t, format{}, head+"\n"+set+context+going+reply(`"tokens":{"input":1}`)); fmt.Sprint(s.Project, " ", s.Sent) != want {
+			t.Errorf("with %q, the project is %q and %d tokens are sent, want %s", set, s.Project, s.Sent, want)
+		}
 	}
 	for raw, want := range map[string]int64{"0": 0, "9": 9, "107": 107, "1.5": 0, "-1": 0, `"7"`: 0, "1e3": 0, "10995116277769": 10995116277769, "10995116277770": 0} {
 		if got := count([]byte(raw)); got != want {
@@ -126,5 +133,46 @@ func TestGreetings(t *testing.T) {
 	found, err := format{}.Validate([]byte("{\n\"sessionId\":\"s\",\n\"messages\":[\n" + going + ",{\"id\":\"g\",\n\"type\":\"gemini\",\"content\":\"x\"},\n" + strings.Replace(reply(`"content":"y"`), `"g"`, `"h"`, 1) + "]}"))
 	if err != nil || len(found) != 1 || found[0].Field != "line 7" {
 		t.Errorf("violations %v, %v, want one in line 7", found, err)
+	}
+}
+
+// Lines with messages are read without the others, and other lines are not.
+func TestPieces(t *testing.T) {
+	f := format{}
+	for _, tt := range []struct {
+		lines []string
+		want  string
+	}{
+		{[]string{going, reply(`"content":"x"`)}, "u user go; g assistant x"},
+		{[]string{going, head + "\n"}, ""},
+		{[]string{going, "torn\n"}, ""},
+	} {
+		var items [][]byte
+		for _, l := range tt.lines {
+			items = append(items, []byte(l))
+		}
+		if got := strings.Join(said(f.Piece(items)), "; "); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.lines, got, tt.want)
+		}
+	}
+}
+
+// A part is a call or a response if it has an object for it.
+func TestKindsOfParts(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"functionCall":{"id":"a"},"x":1}`: "true false false a", `{"functionCall":7}`: "false false false ", `{"functionResponse":{"id":"a"},"x":1}`: "false true false a", `{"functionResponse":7}`: "false false false ",
+		`{"functionCall":{"id":7}}`: "true false false ", `{"text":"x","thought":true,"y":1}`: "false false true ", `{"text":"x","thought":1}`: "false false false ",
+	} {
+		p := part{raw: []byte(raw)}
+		if p.look(); fmt.Sprint(p.calls, p.answers, p.thinks, " ", p.id) != want {
+			t.Errorf("%s: %v %v %v %q, want %s", raw, p.calls, p.answers, p.thinks, p.id, want)
+		}
+	}
+	if got, want := string((&call{rawID: []byte("7"), name: []byte("null")}).asPart()), `{"functionCall":{"id":7}}`; got != want {
+		t.Errorf("a call is written %s, want %s", got, want)
+	}
+	s := &transcript.Session{Messages: []transcript.Message{{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("S")}}}}
+	if w, lost := withoutSystem(transcript.Whole(s)); len(w.Entries) != 0 || len(lost) != 1 {
+		t.Errorf("of a system text alone, %d entries and the losses %v", len(w.Entries), lost)
 	}
 }

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -131,4 +132,44 @@ func seen(s *transcript.Session) (list []string) {
 		}
 	}
 	return list
+}
+
+// Messages of all kinds are written for people to see, and what is not written is a loss.
+func TestHowMessagesAreWritten(t *testing.T) {
+	said := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
+		return transcript.Message{Role: role, Parts: parts}
+	}
+	s := &transcript.Session{ID: "x", Format: "anthropic", Messages: []transcript.Message{
+		said(transcript.RoleUser, transcript.Text("old")), said(transcript.RoleUser, transcript.Text("go"), transcript.Media{Kind: "image", MIME: "image/" + strings.Repeat("x", 80), Raw: []byte("12345")}),
+		said(transcript.RoleAssistant, transcript.ToolCall{ID: "a", Name: "Bash", Input: []byte("{}")}),
+	}}
+	s.Messages[1].Summary = true
+	w := transcript.Whole(s)
+	w.Entries[0] = transcript.Entry{Message: said(transcript.RoleAssistant, transcript.Text("so")), Block: "0a1b2c3d"}
+	w.Entries[1].Block = "0a1b2c3g"
+	enc := formattest.Encode(t, Format, w)
+	for _, want := range []string{
+		"## 1 · assistant · 0a1b2c3d\n", "## 2 · summary\n", "\n*image image/" + strings.Repeat("x", 68) + "…, 5 bytes*\n", "\nOutcome: no result\n", "\n|  | 1 | user | left out | 0 | old |\n",
+	} {
+		if !strings.Contains(string(enc.Data), want) {
+			t.Errorf("the document has no %q:\n%s", want, enc.Data)
+		}
+	}
+	if diff := cmp.Diff([]transcript.Loss{{Message: 1, What: "image", Count: 1, Bytes: 5}}, enc.Losses); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+	got := formattest.Decode(t, Format, string(enc.Data))
+	if m := got.Messages[1]; m.Role != transcript.RoleUser || !m.Summary || got.Messages[0].Summary {
+		t.Errorf("the summary is read as %+v", m)
+	}
+	for text, want := range map[string]string{"a\ufffd": "a\ufffd false", "a\xff": "aU+FFFD true", "a\u200d\u202e": "a\u200dU+202E true", "\n\t": "\n\t false", "\x7f": "␡ true"} {
+		if said, changed := shown(text); fmt.Sprint(said, " ", changed) != want {
+			t.Errorf("%q is shown as %q, %v, want %q", text, said, changed, want)
+		}
+	}
+	for id, want := range map[string]bool{"0a1b2c3d": true, "0a1b2c3g": false, "0a1b2c3": false, "": false} {
+		if got := isID(id); got != want {
+			t.Errorf("%s is an id: %v", id, got)
+		}
+	}
 }

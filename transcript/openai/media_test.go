@@ -20,6 +20,8 @@ func TestEncodeMedia(t *testing.T) {
 		{"an image that is nowhere", transcript.Media{Kind: "image"}, ""},
 		{"an image of no type", transcript.Media{Kind: "image", Data: "AAAA"}, ""},
 		{"a document by address", transcript.Media{Kind: "document", URL: "https://example.com/a.pdf"}, ""},
+		{"a document in bytes", transcript.Media{Kind: "document", MIME: "application/pdf", Data: "AAAA"}, `"file_data": "data:application/pdf;base64,AAAA"`},
+		{"a document of another type", transcript.Media{Kind: "document", MIME: "text/plain", Data: "AAAA"}, ""},
 		{"speech", transcript.Media{Kind: "audio", MIME: "audio/wav", Data: "AAAA"}, `{"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}`},
 		{"more speech", transcript.Media{Kind: "audio", MIME: "audio/mp3", Data: "AAAA"}, `"format": "mp3"`},
 		{"music", transcript.Media{Kind: "audio", MIME: "audio/ogg", Data: "AAAA"}, ""},
@@ -36,6 +38,24 @@ func TestEncodeMedia(t *testing.T) {
 			}
 		} else if !strings.Contains(string(out.Data), tt.want) || len(out.Losses) > 0 {
 			t.Errorf("%s: losses %v, want %s in it:\n%s", tt.name, out.Losses, tt.want, out.Data)
+		}
+	}
+}
+
+// Reasoning is written with a reply of a session of this format, if it has a text.
+func TestReasoningOfAReply(t *testing.T) {
+	for _, tt := range []struct {
+		own  bool
+		p    transcript.Thinking
+		want string
+	}{
+		{true, transcript.Thinking{Text: "hm"}, `{"role": "assistant", "content": "x", "reasoning_content": "hm"}`},
+		{true, transcript.Thinking{Signature: "s"}, `{"role": "assistant", "content": "x"}`},
+		{false, transcript.Thinking{Text: "hm"}, `{"role": "assistant", "content": "x"}`},
+	} {
+		en := &transcript.Entry{Message: transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{tt.p, transcript.Text("x")}}}
+		if got := string((&encoder{own: tt.own}).reply(en)); got != tt.want {
+			t.Errorf("%+v is written %s, want %s", tt.p, got, tt.want)
 		}
 	}
 }

@@ -231,7 +231,7 @@ func (e *encoder) keepCall(p *part, raw []byte, results map[string]answer) []byt
 		}
 		return e.state(p, raw, r.result)
 	}
-	if key, _ := p.outcome(e.Data); key == "" || len(p.state) == 0 {
+	if key, _ := p.outcome(e.Data); key == "" {
 		return raw
 	}
 	return set(raw, "state", pendingState(p.state["input"].Of(e.Data)))
@@ -250,11 +250,8 @@ func (e *encoder) state(p *part, raw []byte, r transcript.ToolResult) []byte {
 		state = chat.Drop(set(state, "error", quote(r.Text())), func(key string) bool { return key == "metadata" })
 	} else {
 		state = set(state, "output", quote(r.Text()), "metadata", "{}")
-		if time := p.state.in(e.Data, "time"); p.pruned(e.Data) {
-			raw := chat.Drop(p.state["time"].Of(e.Data), func(key string) bool { return key == "compacted" })
-			if len(time) > 1 {
-				state = set(state, "time", string(raw))
-			}
+		if p.pruned(e.Data) {
+			state = set(state, "time", string(chat.Drop(p.state["time"].Of(e.Data), func(key string) bool { return key == "compacted" })))
 		}
 	}
 	return set(raw, "state", string(state))

@@ -310,3 +310,74 @@ func TestEncodeIsTheSame(t *testing.T) {
 		t.Errorf("encoding (-want +got):\n%s", diff)
 	}
 }
+
+// Media with an address are written as files with a type that OpenCode sends, and all others are
+// named in the text. Other parts of an entry with results are written after them.
+func TestEncodeOfMedia(t *testing.T) {
+	said := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
+		return transcript.Message{Role: role, Parts: parts}
+	}
+	media := func(kind, mime, data, url string) transcript.Media {
+		return transcript.Media{Kind: kind, MIME: mime, Data: data, URL: url, Raw: []byte("12345")}
+	}
+	s := &transcript.Session{ID: "x", Format: "anthropic", Messages: []transcript.Message{
+		said(transcript.RoleSystem, transcript.Text("S"), media("image", "image/png", "QQ==", "")),
+		said(transcript.RoleUser, transcript.Text(""), transcript.Text("look"), media("image", "", "", "u1"), media("audio", "", "", "u2"), media("document", "", "", "u3"), media("document", "text/plain", "", "u4"), media("image", "image/png", "", "")),
+		said(transcript.RoleAssistant, media("image", "image/png", "QQ==", ""), transcript.ToolCall{ID: "c", Name: "f", Input: []byte("{x")}),
+		said(transcript.RoleTool, transcript.ToolResult{CallID: "c", Error: true, Content: []transcript.Part{transcript.Text("no"), media("image", "image/png", "QQ==", "")}}, transcript.Text("and more")),
+	}}
+	_, d, enc := encoded(t, transcript.Whole(s))
+	var got, lost []string
+	for i := range d.msgs {
+		for _, p := range d.msgs[i].parts {
+			got = append(got, strings.Join([]string{d.msgs[i].role, p.kind, p.text(d.Data, "text"), p.text(d.Data, "mime"), p.text(d.Data, "url"), string(p.state["input"].Of(d.Data))}, "|"))
+		}
+	}
+	same(t, "parts", []string{
+		"user|text|look|||", "user|file||image/png|u1|", "user|file||audio/wav|u2|", "user|file||application/octet-stream|u3|", "user|file||application/octet-stream|u4|",
+		"user|text|[image image/png]|||", "assistant|text|[image image/png]|||", `assistant|tool||||{"_raw": "{x"}`, "user|text|and more|||",
+	}, got)
+	for _, l := range enc.Losses {
+		lost = append(lost, l.What)
+	}
+	same(t, "losses", []string{"image", "image", "image", "system text (the agent has its own)", "arguments that are not an object (wrapped)", "image"}, lost)
+}
+
+// A changed window of a session keeps what it can of the calls, their times and the metadata of
+// calls that the provider ran, and drops the address at which the session is shared.
+func TestChangedWindowKeepsCalls(t *testing.T) {
+	tool := func(id, meta, time string) string {
+		return `{"id":"p` + id + `","type":"tool","tool":"bash","callID":"` + id + `","metadata":` + meta + `,"state":{"status":"completed","input":{},"output":"x","time":` + time + `}}`
+	}
+	const message = `{"info":{"id":"msg_2","role":"assistant","parentID":"msg_1"TIME},"parts":[{"id":"r","type":"reasoning","text":"hm"},`
+	data := `{"info":{"id":"ses_1","share":{"url":"u"},"revert":{"messageID":"z"}},"messages":[{"info":{"id":"msg_1","role":"user"},"parts":[` + words + `]},` +
+		message + tool("a", `{"providerExecuted":true}`, `{"compacted":7}`) + "," + tool("b", `{"itemId":"i"}`, `{"start":5,"end":6,"compacted":7}`) + `]}]}`
+	for time, want := range map[string]string{"": `{"created": 946684800000}`, `,"time":{}`: `{"created": 946684800000}`, `,"time":{"completed":5}`: `{"completed":5, "created": 946684800000}`} {
+		w := transcript.Whole(formattest.Decode(t, format{}, strings.Replace(data, "TIME", time, 1)))
+		for i := range w.Entries {
+			w.Entries[i] = w.Entries[i].WithoutThinking()
+			for _, r := range w.Entries[i].Results() {
+				w.Entries[i] = w.Entries[i].WithResult(r.CallID, "[short]")
+			}
+		}
+		enc := formattest.Encode(t, format{}, w)
+		d, err := read("", enc.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(d.msgs[1].info["time"].Of(d.Data)); got != want {
+			t.Errorf("the time%s becomes %s, want %s", time, got, want)
+		}
+		var got []string
+		for _, p := range d.msgs[1].parts {
+			got = append(got, string(p.object["metadata"].Of(d.Data))+" "+string(p.object["state"].Of(d.Data)))
+		}
+		same(t, "calls", []string{
+			`{"providerExecuted":true} {"status":"completed","input":{},"output":"[short]","time":{}, "metadata": {}}`,
+			` {"status":"completed","input":{},"output":"[short]","time":{"start":5,"end":6}, "metadata": {}}`,
+		}, got)
+		if d.info["share"].kind != 0 || d.info["revert"].kind != 0 {
+			t.Errorf("the session is still shared or reverted:\n%s", enc.Data)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
@@ -55,6 +57,8 @@ func TestWhatIsSentAfterACompaction(t *testing.T) {
 		{"one whose summary has not ended", []string{user("a"), said("user", "c", "", compaction("")), said("assistant", "d", `"summary":true,"parentID":"c"`, words)}, []int{0, 1, 2}, "[[0 1 2]]"},
 		{"a compaction in a reply", []string{user("a"), said("assistant", "c", "", compaction("")), said("assistant", "d", finished+`"c"`, words)}, []int{0, 1, 2}, "[[0 1 2]]"},
 		{"two", []string{user("a"), said("user", "b", "", compaction("")), said("assistant", "c", finished+`"b"`, words), user("d"), said("user", "e", "", compaction("d")), said("assistant", "f", finished+`"e"`, words), user("g")}, []int{4, 5, 3, 6}, "[[0] [1 2] [4 5 3 6]]"},
+		{"one that keeps an earlier one", []string{user("a"), said("user", "b", "", compaction("")), said("assistant", "c", finished+`"b"`, words), said("user", "d", "", compaction("b")), said("assistant", "e", finished+`"d"`, words)}, []int{3, 4, 1, 2}, "[[0] [] [3 4 1 2]]"},
+		{"one that keeps a message and has no summary", []string{user("a"), user("b"), said("user", "c", "", compaction("b")), reply("d")}, []int{0, 1, 2, 3}, "[[0 1 2 3]]"},
 		{"one that keeps what is not there", []string{user("a"), said("user", "c", "", compaction("z")), said("assistant", "d", finished+`"c"`, words)}, []int{0, 1, 2}, "[[] [0 1 2]]"},
 	} {
 		d := exported(t, tt.msgs...)
@@ -194,6 +198,7 @@ func TestFieldsThatBreakRules(t *testing.T) {
 		{"a message that is older", []string{user("msg_1", "2", text), user("msg_2", "1", part("prt_2", `"type":"text","text":"x"`))}, "N3 messages.1.info.time.created"},
 		{"messages of one time", []string{user("msg_1", "1", text), user("msg_2", "1", part("prt_2", `"type":"text","text":"x"`))}, ""},
 		{"messages of one time out of order", []string{user("msg_2", "1", text), user("msg_1", "1", part("prt_2", `"type":"text","text":"x"`))}, "N3 messages.1.info.time.created"},
+		{"messages of one id", []string{user("msg_1", "1", text), user("msg_1", "1", part("prt_2", `"type":"text","text":"x"`))}, "N2 messages.1.info.id"},
 		{"a part that is not known", []string{user("msg_1", "1", text, part("prt_2", `"type":"x"`))}, "N0 messages.0.parts.1.type"},
 		{"a text without its text", []string{user("msg_1", "1", text, part("prt_2", `"type":"text"`))}, "N0 messages.0.parts.1.text"},
 		{"a compaction", []string{user("msg_1", "1", part("prt_1", `"type":"compaction","auto":false`))}, ""},
@@ -227,6 +232,7 @@ func TestModelOfTheNewestReply(t *testing.T) {
 	}{
 		{"no usage", reply("a", "old", "0") + "," + reply("b", "new", "0"), "new", 0},
 		{"usage of the older", reply("a", "old", "5") + "," + reply("b", "new", "0"), "new", 5},
+		{"usage of one token", reply("a", "old", "1"), "old", 1},
 		{"a newest without a model", reply("a", "old", "5") + "," + reply("b", "", "0"), "old", 5},
 	} {
 		s := formattest.Decode(t, format{}, `{"info":{"id":"ses_1"},"messages":[`+tt.replies+`]}`)
@@ -258,5 +264,64 @@ func TestManyCallsInAReply(t *testing.T) {
 	}
 	if got := strings.Count(string(enc.Data), `"status": "completed"`); got != n {
 		t.Errorf("%d calls have their result", got)
+	}
+}
+
+// The usage of a reply is that of its steps, or its own. The second step has an id of its own.
+func TestReceiptsOfSteps(t *testing.T) {
+	step := func(id, input string) string {
+		return `{"id":"` + id + `","type":"step-finish","tokens":{"input":` + input + `}}`
+	}
+	for _, tt := range []struct{ name, info, want string }{
+		{"two steps", said("assistant", "a", `"tokens":{"input":9},"time":{"created":1}`, words, step("s1", "1"), step("s2", "0"), step("s3", "7")), "a 1 true; a/s3 7 true"},
+		{"no step", said("assistant", "a", `"tokens":{"input":1},"time":{"created":0}`, words), "a 1 false"},
+		{"no usage", said("assistant", "a", "", words), ""},
+	} {
+		s := formattest.Decode(t, format{}, `{"info":{"id":"ses_1"},"messages":[`+tt.info+`]}`)
+		var got []string
+		for _, r := range (format{}).Receipts(s) {
+			got = append(got, fmt.Sprint(r.ID, " ", promptOf(r), " ", !r.Begun.IsZero()))
+		}
+		if got := strings.Join(got, "; "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What a person took back is a branch, which goes on from the message before it.
+func TestBranchOfARevert(t *testing.T) {
+	for id, want := range map[string][]transcript.Branch{
+		"a": {{Kind: transcript.BranchFork, Root: "a", Leaf: "c", Messages: 3}}, "b": {{Kind: transcript.BranchFork, Root: "b", Leaf: "c", Parent: "a", Messages: 2}}, "z": nil,
+	} {
+		s := formattest.Decode(t, format{}, `{"info":{"id":"ses_1","revert":{"messageID":"`+id+`"}},"messages":[`+said("user", "a", "", words)+","+said("assistant", "b", "", words)+","+said("user", "c", "", words)+"]}")
+		if diff := cmp.Diff(want, s.Branches); diff != "" {
+			t.Errorf("of message %s (-want +got):\n%s", id, diff)
+		}
+	}
+	s := formattest.Decode(t, format{}, "{\"info\":{\"id\":\"ses_1\"},\"messages\":[\n"+said("user", "", "", words)+"]}")
+	if diff := cmp.Diff([]transcript.Warning{{Line: 2, Text: "message 0 has no id"}}, s.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+// Reasoning has the signature of its provider, a call its input, and a result its attachments.
+func TestPartsOfAReply(t *testing.T) {
+	const file = `{"type":"file","mime":"image/png","url":"data:image/png;base64,QUJD"}`
+	for part, want := range map[string]transcript.Part{
+		`"type":"reasoning","text":"hm","metadata":{"anthropic":{"signature":"sig"},"openai":{"reasoningEncryptedContent":"enc"}}`: transcript.Thinking{Text: "hm", Signature: "sig"},
+		`"type":"reasoning","text":"hm","metadata":{"openai":{"reasoningEncryptedContent":"enc"}}`:                                 transcript.Thinking{Text: "hm", Signature: "enc"},
+		`"type":"reasoning","text":"","metadata":{"anthropic":{"redactedData":"red"}}`:                                             transcript.Thinking{Signature: "red", Redacted: true},
+		`"type":"tool","tool":"bash","callID":"c","state":{"status":"running"}`:                                                    transcript.ToolCall{ID: "c", Name: "bash"},
+		`"type":"tool","tool":"bash","callID":"c","state":{"status":"completed","output":"x","attachments":[` + file + `,{"type":"file","mime":"text/plain","url":"u"},{"type":"x"},7]}`: transcript.ToolResult{
+			CallID: "c", Content: []transcript.Part{transcript.Text("x"), transcript.Media{Kind: "image", MIME: "image/png", Data: "QUJD", Raw: []byte(file)}}, Passed: true,
+		},
+		`"type":"tool","tool":"bash","callID":"c","state":{"status":"completed","output":"x","attachments":{}}`: transcript.ToolResult{CallID: "c", Content: []transcript.Part{transcript.Text("x")}, Passed: true},
+	} {
+		d := exported(t, said("assistant", "a", "", words, `{"id":"p",`+part+`}`))
+		views := (&viewer{document: d, items: []int{0}}).views(0)
+		parts := views[len(views)-1].Parts
+		if diff := cmp.Diff(want, parts[len(parts)-1]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", part, diff)
+		}
 	}
 }

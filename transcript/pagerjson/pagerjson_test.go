@@ -103,6 +103,9 @@ func TestParseErrors(t *testing.T) {
 		{"a text without end", "{\"intent_ir\": [\n\"pager", "h.json:2: the text that begins here has no closing quotation mark"},
 		{"a line feed in a text", "{\"intent_ir\": [\"pager\n\"]}", "h.json:1: a text has the control character U+000A"},
 		{"an unknown escape", `{"a\x": 1}`, "h.json:1: a text has an escape that JSON does not know"},
+		{"a backslash at the end", `{"a\`, "h.json:1: a text has an escape that JSON does not know"},
+		{"an escape at the end", `{"a\u0041`, "h.json:1: the text that begins here has no closing quotation mark"},
+		{"half a pair and a broken escape", `{"a\ud83d\u00g0": 1}`, "h.json:1: a text has an escape that JSON does not know"},
 		{"a cut-off escape", `{"a\u12"`, "h.json:1: a text has an escape that JSON does not know"},
 		{"Latin-1", "{\"gr\xf6\xdfe\": 1}", "h.json:1: a text is not UTF-8: convert the file"},
 		{"a word", `{"a": NaN}`, "h.json:1: want a value, got 'N'"},
@@ -323,6 +326,7 @@ func TestValidate(t *testing.T) {
 		want     []string
 	}{
 		{"a good one", small, nil},
+		{"one bad type, and no blocks", `{"intent_ir": [], "current_turn": "x", "blocks": []}`, []string{"P2 at current_turn: is a text, want a number"}},
 		{"no blocks", `{"intent_ir": [], "blocks": []}`, []string{"P5 at blocks: there are no blocks"}},
 		{
 			"bad types everywhere", `{"intent_ir": "x", "blocks": [{"id": 1, "turn": "2", "text": []}, 5, {"id": "a", "id": "b", "turn": 1}]}`,

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -214,8 +213,8 @@ func (s *scanner) pair(high rune, i int) rune {
 	if high < 0xd800 || high >= 0xdc00 || !bytes.HasPrefix(s.data[i:], []byte(`\u`)) {
 		return 0
 	}
-	low, ok := s.hex(i + 2)
-	if !ok || low < 0xdc00 || low >= 0xe000 {
+	low, _ := s.hex(i + 2)
+	if low < 0xdc00 || low >= 0xe000 {
 		return 0
 	}
 	return 0x10000 + (high-0xd800)<<10 + (low - 0xdc00)
@@ -284,7 +283,7 @@ func toNumber(text []byte) (n Number, problem string) {
 		return Number{Value: float64(i), Whole: true}, ""
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || math.IsInf(f, 0) {
+	if err != nil {
 		return n, "is too large"
 	}
 	return Number{Value: f}, ""

@@ -97,6 +97,18 @@ func TestTextsAgainstJSON(t *testing.T) {
 	})
 }
 
+// A high surrogate makes a character with the low surrogate behind it, and with nothing else.
+func TestPairs(t *testing.T) {
+	for quoted, want := range map[string]string{
+		`\ud83d\ude00`: "😀", `\ud800\udc00`: "\U00010000", `\udbff\udfff`: "\U0010ffff", `\ud83d\udbff`: "\ufffd\ufffd", `\ud83d\ue000`: "\ufffd\ue000", `\ud83d\u0041`: "\ufffdA", `\udc00\udc00`: "\ufffd\ufffd",
+	} {
+		s, err := format{}.Decode("x", []byte(`{"intent_ir":[],"blocks":[{"id":"i","turn":0,"text":"`+quoted+`"}]}`))
+		if err != nil || s.Messages[0].Text() != want {
+			t.Errorf("%s is %q, want %q: %v", quoted, s.Messages[0].Text(), want, err)
+		}
+	}
+}
+
 // Turns have the value that strconv reads, and are whole within ±2⁵².
 func TestTurns(t *testing.T) {
 	for _, tt := range []struct {

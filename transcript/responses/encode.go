@@ -250,7 +250,7 @@ func (e *encoder) keepOutput(en *transcript.Entry) bool {
 	if replaced {
 		raw = chat.Set(raw, "output", outputOf(it.kind, text, false))
 	}
-	if it.oddID() || it.twice {
+	if it.twice {
 		e.fix(it.brokenID(), "id of an item left out")
 		raw = chat.Drop(raw, func(key string) bool { return key == "id" })
 	}

@@ -145,6 +145,7 @@ func TestEncodeMends(t *testing.T) {
 			strings.Replace(strings.Replace(call, "function", "custom_tool", 1), "arguments", "input", 1), `{"type": "custom_tool_call_output", "call_id": "a", "output": [{"type":"input_image","image_url":"u"}]}`,
 		}, []string{"1 output written in the form of its call"}},
 		{"a missing output", []string{call, `{"type":"function_call_output","call_id":"a"}`}, []string{call, `{"type":"function_call_output","call_id":"a", "output": ""}`}, []string{"1 missing output written as an empty text"}},
+		{"an output with the id of its call", []string{strings.Replace(call, `"call_id"`, `"id":"fc_1","call_id"`, 1), strings.Replace(said, `"x"`, `"x","id":"fc_1"`, 1)}, []string{strings.Replace(call, `"call_id"`, `"id":"fc_1","call_id"`, 1), said}, []string{"1 id of an item left out"}},
 		{"a computer that nobody looked at", []string{computer, next}, []string{
 			`{"type": "function_call", "call_id": "a", "name": "computer", "arguments": "{\"n\":1}"}`,
 			`{"type": "function_call_output", "call_id": "a", "output": "` + transcript.Interrupted + `"}`, next,
@@ -231,5 +232,63 @@ func TestCallsWithoutArguments(t *testing.T) {
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	if got := gjson.GetBytes(enc.Data, "input.1.arguments"); got.Str != "{}" {
 		t.Errorf("the arguments are %q in %s", got.Str, enc.Data)
+	}
+}
+
+// An output that is no text cannot be replaced by one.
+func TestEncodeKeepsOutputsThatAreNoText(t *testing.T) {
+	const data = `{"previous_response_id":"r","input":[{"type":"computer_call_output","call_id":"a","output":{}},{"role":"user","content":"go"}]}`
+	w := transcript.Whole(decode(t, data))
+	w.Entries[0] = w.Entries[0].WithResult("a", "short")
+	enc := formattest.Encode(t, format{}, w)
+	if diff := cmp.Diff([]string{"0 output that is no text left as it is"}, formattest.Fixes(enc)); diff != "" || string(enc.Data) != data {
+		t.Errorf("%s\n(-want +got):\n%s", enc.Data, diff)
+	}
+}
+
+// A result has the form that its call requires, and media the form that the API has for them.
+func TestPartsThatAreMade(t *testing.T) {
+	image := transcript.Media{Kind: "image", MIME: "image/png", Data: "AA"}
+	for _, tt := range []struct {
+		call string
+		r    transcript.ToolResult
+		want string
+	}{
+		{"apply_patch_call", transcript.ToolResult{CallID: "c", Content: []transcript.Part{transcript.Text("x")}}, `{"type": "apply_patch_call_output", "call_id": "c", "status": "completed", "output": "x"}`},
+		{"apply_patch_call", transcript.ToolResult{CallID: "c", Error: true}, `{"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": ""}`},
+		{"apply_patch_call", transcript.ToolResult{CallID: "c", Content: []transcript.Part{image}}, `{"type": "apply_patch_call_output", "call_id": "c", "status": "completed", "output": "[image image/png]"}`},
+		{"custom_tool_call", transcript.ToolResult{CallID: "c", Content: []transcript.Part{image}}, `{"type": "custom_tool_call_output", "call_id": "c", "output": [{"type": "input_image", "image_url": "data:image/png;base64,AA"}]}`},
+	} {
+		e := &encoder{wants: map[string]string{"c": tt.call}}
+		if got := string(e.result(tt.r)); got != tt.want {
+			t.Errorf("a result of %s is\n%s, want\n%s", tt.call, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		role string
+		m    transcript.Media
+		want string
+	}{
+		{"user", transcript.Media{Kind: "image"}, ""},
+		{"assistant", image, ""},
+		{"user", transcript.Media{Kind: "audio", MIME: "audio/wav", Data: "AA"}, `{"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}`},
+		{"tool", transcript.Media{Kind: "audio", MIME: "audio/wav", Data: "AA"}, ""},
+		{"user", transcript.Media{Kind: "document", MIME: "application/pdf", Data: "AA"}, `{"type": "input_file", "filename": "document.pdf", "file_data": "data:application/pdf;base64,AA"}`},
+		{"user", transcript.Media{Kind: "document", MIME: "text/plain", Data: "AA"}, ""},
+		{"user", transcript.Media{Kind: "document", MIME: "text/plain", Data: "AA", URL: "u"}, ""},
+		{"user", transcript.Media{Kind: "document", MIME: "application/pdf", URL: "u"}, `{"type": "input_file", "file_url": "u"}`},
+		{"user", transcript.Media{Kind: "document", MIME: "application/pdf"}, ""},
+		{"user", transcript.Media{Kind: "video", MIME: "application/pdf", Data: "AA", URL: "u"}, ""},
+		{"user", transcript.Media{Kind: "video", URL: "u"}, ""},
+	} {
+		if got := string((&encoder{}).media(tt.role, tt.m)); got != tt.want {
+			t.Errorf("%+v of the %s is written %s, want %s", tt.m, tt.role, got, tt.want)
+		}
+	}
+	for _, kind := range []string{"compaction", "compaction_summary", "context_compaction"} {
+		it := item{kind: kind}
+		if it.sort(values{}); it.class != compacted {
+			t.Errorf("%s is of class %s", kind, it.class)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func (e *events) read(raw []byte) (messages [][]byte, goesOn bool) {
 	default:
 		messages = [][]byte{e.call(raw, action)}
 	}
-	goesOn, e.agents = e.agents && len(messages) > 0, e.agents || len(messages) > 0
+	goesOn, e.agents = e.agents, e.agents || len(messages) > 0
 	return messages, goesOn
 }
 

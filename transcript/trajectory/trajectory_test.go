@@ -1,12 +1,15 @@
 package trajectory
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/test/fakesession"
 	"github.com/carrel-dev/carrel/transcript"
@@ -146,11 +149,22 @@ func TestSniffTellsApart(t *testing.T) {
 		{SWEAgent, fakesession.Chat(1, 1)},
 		{SWEAgent, []byte(`{"history":[{"agent":"main","content":"x"}]}`)},
 		{SWEAgent, []byte(`{"trajectory":[{"action":"ls","observation":"mill.go","source":"agent"}]}`)},
+		{SWEAgent, []byte(`{"history":[{"role":"user","content":"x"}]}`)},
+		{SWEAgent, []byte(`[{"role":"user","agent":"main","content":"x"}]`)},
+		{OpenHands, []byte(`[{"observation":"run","content":"x"}]`)},
 		{OpenHands, fakesession.Messages(1, 1)},
 		{OpenHands, []byte(`[{"role":"user","content":"x"}]`)},
 	} {
 		if tt.format.Sniff(tt.data) {
 			t.Errorf("%s takes %.60s for its own", tt.format.Name(), tt.data)
+		}
+	}
+	for data, format := range map[string]transcript.Format{
+		`{"history":[{"role":"user","agent":"main"}]}`: SWEAgent, `{"history":[{"role":"user","message_type":"observation"}]}`: SWEAgent,
+		`[{"observation":"run","cause":1}]`: OpenHands, `[{"observation":"run","source":"agent"}]`: OpenHands, `[{"action":"run","source":"agent"}]`: OpenHands,
+	} {
+		if !format.Sniff([]byte(data)) {
+			t.Errorf("%s does not know %s", format.Name(), data)
 		}
 	}
 }
@@ -191,5 +205,46 @@ func TestNotesOfAnAgent(t *testing.T) {
 		{"source":"agent","action":"message","args":{"content":"done"}}]`)
 	if len(s.Messages) != 2 || s.Messages[1].Text() != "done" || len(s.Messages[1].Calls()) != 0 {
 		t.Errorf("messages %v, want one of the user and one of the agent without calls", s.Messages)
+	}
+}
+
+// What events of each kind say, of an agent, a user and the environment.
+func TestWhatEventsSay(t *testing.T) {
+	for _, tt := range []struct {
+		name, events string
+		want         []string
+	}{
+		{"an end with a thought", `{"source":"agent","action":"finish","args":{"final_thought":"","thought":"Thawed."}}`, []string{"assistant: Thawed."}},
+		{"the environment's words", `{"source":"environment","action":"system","args":{"content":"Ready."}}`, nil},
+		{"a user's action", `{"source":"user","action":"run","args":{"command":"ls"}}`, nil},
+		{"pictures that are none", `{"source":"user","action":"message","args":{"content":"","image_urls":[7]}}`, nil},
+		{"words of nothing before an action", `{"source":"agent","action":"message","args":{"content":""}},{"id":2,"source":"agent","action":"run","args":{"command":"ls"}}`, []string{`assistant:  event_2=run{"command":"ls"}`}},
+		{"a call without a name", `{"id":2,"source":"agent","action":"run","args":{},"tool_call_metadata":{"function_name":"","tool_call_id":"a"}}`, []string{"assistant:  a=run{}"}},
+		{"arguments that are a list", `{"id":2,"source":"agent","action":"run","args":["ls"]}`, []string{"assistant:  event_2=run{}"}},
+	} {
+		s := formattest.Decode(t, OpenHands, `[{"source":"user","action":"message","args":{"content":"Go."}},`+tt.events+"]")
+		if diff := cmp.Diff(append([]string{"user: Go."}, tt.want...), messageLines(s)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// A step without a result is a reply of its own.
+func TestStepWithoutAResult(t *testing.T) {
+	s := formattest.Decode(t, SWEAgent, `{"trajectory":[{"action":"ls","observation":"a.go"},{"action":"pwd","observation":null}]}`)
+	want := []string{`assistant:  step_1=action{"command":"ls"}`, "tool: step_1=a.go", `assistant:  step_2=action{"command":"pwd"}`}
+	if diff := cmp.Diff(want, messageLines(s)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Arguments that are no JSON object are written as a text within one.
+func TestArgumentsOfEvents(t *testing.T) {
+	for args, want := range map[string]string{`{"a":1}`: `{"a":1}`, " {} ": " {} ", "": `{"_raw":""}`, " ": `{"_raw":" "}`, "[1]": `{"_raw":"[1]"}`, "{x": `{"_raw":"{x"}`, "{": `{"_raw":"{"}`} {
+		message, _ := json.Marshal(map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{"id": "a", "function": map[string]string{"name": "run", "arguments": args}}}})
+		list := writeEvents(message)
+		if got := gjson.GetBytes(slices.Concat(list...), "args").Raw; len(list) != 1 || got != strings.TrimSpace(want) {
+			t.Errorf("arguments %q are written %s, want %s", args, got, want)
+		}
 	}
 }
