@@ -103,6 +103,7 @@ func TestTargetsOfRequests(t *testing.T) {
 		{"/v1/files?limit=1&after=key", "Idempotency-Key", "x", "https://a.example/in/v1/files?limit=1&after=key", "/v1/files"},
 		{"/v1/messages?key=x", "Api-Key", "x", "https://a.example/in/v1/messages?key=x", "/v1/messages"},
 		{"/v1/models", "", "", "https://a.example/in/v1/models", "/v1/models"},
+		{"/v1/models", "Api-Key", "", "https://a.example/in/v1/models", "/v1/models"},
 		{"/anthropic/a%2Fb", "", "", "https://a.example/in/a%2Fb", "/a%2Fb"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1"+tt.path, nil)
