@@ -50,10 +50,11 @@ func TestSeveralResultsAtOnce(t *testing.T) {
 	if n := w.manager.Status().Shrunk; n != 3 || strings.Count(got, "stashed") != 2 || !strings.Contains(got, recalled) || !strings.Contains(got, small) || strings.Count(last, "stashed") != 1 || !strings.Contains(last, "Go on.") {
 		t.Errorf("%d results are replaced in\n%.3000s\n%s", n, got, last)
 	}
-	for i, part := range p.parts { // the tools stand before the messages
-		if text := p.Body[part.Start:part.End]; !bytes.Equal(text, q.Doc.Raw(q.Messages[i].Node)) {
-			t.Errorf("part %d is %.99s", i, text)
-		}
+	w.history = []string{`{"role":"user","content":"Make it otherwise."}`}
+	p = w.prepared(w.read(w.request())) // the tools, one more, stand before the messages
+	q = w.read(string(p.Body))
+	if part := p.parts[0]; !p.Recall || !bytes.Equal(p.Body[part.Start:part.End], q.Doc.Raw(q.Messages[0].Node)) {
+		t.Errorf("the tool is offered %t, and the first part is %.99s", p.Recall, p.Body[part.Start:part.End])
 	}
 }
 
@@ -97,7 +98,7 @@ func TestWhatGoesAfterARefusal(t *testing.T) {
 			t.Errorf("%s: %v, sent is %+v", model, err, next)
 		}
 		w.restart(EpochOptions{Window: 200_000, Large: 10_000, Pointer: 400})
-		w.history[0] = strings.Replace(w.history[0], "parts", "part", 1) // another conversation
+		w.history[0] = strings.Replace(w.history[0], "Make", "Make or make", 1) // another conversation
 		w.history = w.history[:1]
 		w.calls, w.size = 0, 400
 		w.turn()
@@ -180,7 +181,7 @@ func TestBriefsOfCompactions(t *testing.T) {
 		answer bool
 		budget token.Count
 		want   string
-	}{{false, 17_920, api.ReasonCompacts}, {false, 6_000, "new epoch: budget"}, {true, 6_000, "answered"}} {
+	}{{false, 10_000, api.ReasonCompacts}, {false, 6_000, "new epoch: budget"}, {true, 6_000, "answered"}} {
 		w := newWorld(t, EpochOptions{Window: 32_000})
 		w.says("Make all parts, and never touch vendor/.")
 		for w.manager.Status().Epochs == 0 && len(w.history) < 7 {

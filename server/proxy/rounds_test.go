@@ -115,7 +115,7 @@ func TestRoundsOfAnAnswer(t *testing.T) {
 			}), func(o *Options) { o.Manager = m })
 			resp, text, _ := s.ask("POST", "/v1/messages", claudeBody) // which may break off
 			if resp == nil || resp.StatusCode != tt.status || !strings.Contains(text, tt.want) || strings.Contains(text, ToolRecall) {
-				t.Errorf("got %+v, %s", resp, text)
+				t.Fatalf("got %+v, %s", resp, text)
 			}
 			if n != len(tt.rounds) || m.asked.Load() != tt.recalls || tt.last != "" && strings.Count(last, tt.last) != 1 {
 				t.Errorf("%d rounds, %d recalls, at last\n%s", n, m.asked.Load(), last)
