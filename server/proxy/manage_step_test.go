@@ -188,8 +188,7 @@ func TestBriefsOfCompactions(t *testing.T) {
 			w.turn()
 		}
 		w.says(compact)
-		w.restart(EpochOptions{Window: 32_000, Answer: tt.answer})
-		w.manager.o.Budget = tt.budget
+		w.manager.o.Budget, w.manager.o.Answer = tt.budget, tt.answer
 		w.now = w.now.Add(2 * time.Hour) // the cache is cold
 		if p := w.prepared(w.read(w.request())); p.Reason != tt.want || (w.manager.Status().Epochs > 0) != strings.HasPrefix(tt.want, "new") {
 			t.Errorf("%+v: %s, %s", tt, p.Reason, fmt.Sprint(w.manager.Status()))

@@ -97,6 +97,7 @@ func TestRoundsOfAnAnswer(t *testing.T) {
 		{"a second without an answer", []said{json(200, asks), {}}, 502, refusedRound.text, 1, "original", store.CallFailed},
 		{"a second that fails", []said{json(200, asks), json(529, busy)}, 529, busy, 1, "original", store.CallFailed},
 		{"too large", []said{json(200, asks), json(413, "{}"), json(200, says)}, 200, `"So."`, 1, notTogether, store.CallDone},
+		{"too large for a gateway", []said{json(200, asks), {413, "text/html", "", "no"}, json(200, says)}, 200, `"So."`, 1, notTogether, store.CallDone},
 		{"too long", []said{json(200, asks), json(400, "{}"), json(200, says)}, 200, `"So."`, 1, notTogether, store.CallDone},
 		{"a stream", []said{asked, stream(200, begins+ends)}, 200, "message_stop", 1, "original", store.CallDone},
 		{"a stream that breaks off", []said{stream(200, begins)}, 200, begins, 0, "", store.CallFailed},
