@@ -59,6 +59,26 @@ func (a *said) write(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, a.bytes)
 }
 
+// recordsOf checks that each round is recorded, the last with a state.
+func recordsOf(t *testing.T, s *stage, rounds []said, state store.CallState) {
+	t.Helper()
+	begun, ended := s.recorder.calls()
+	if len(begun) != len(rounds) || len(ended) != len(rounds) {
+		t.Fatalf("%d intents and %d outcomes of %d rounds", len(begun), len(ended), len(rounds))
+	}
+	for i, round := range rounds {
+		want, again := store.CallDone, i < len(rounds)-1 && round.status != http.StatusOK
+		if i == len(rounds)-1 {
+			want = state
+		} else if again {
+			want = store.CallFailed
+		}
+		if out := ended["call_"+strconv.Itoa(i)]; out.State != want || round.status > 0 && round.encoding == "" && !again && (out.Received != len(round.bytes) || out.First.IsZero()) {
+			t.Errorf("round %d is recorded as %+v, want %s", i, out, want)
+		}
+	}
+}
+
 // However a round ends, the client gets an answer that says so, and nothing is recalled in vain.
 func TestRoundsOfAnAnswer(t *testing.T) {
 	const (
@@ -121,21 +141,7 @@ func TestRoundsOfAnAnswer(t *testing.T) {
 			if n != len(tt.rounds) || m.asked.Load() != tt.recalls || tt.last != "" && strings.Count(last, tt.last) != 1 {
 				t.Errorf("%d rounds, %d recalls, at last\n%s", n, m.asked.Load(), last)
 			}
-			begun, ended := s.recorder.calls()
-			if len(begun) != n || len(ended) != n {
-				t.Fatalf("%d intents and %d outcomes of %d rounds", len(begun), len(ended), n)
-			}
-			for i, round := range tt.rounds {
-				want, again := store.CallDone, i < n-1 && round.status != http.StatusOK
-				if i == n-1 {
-					want = tt.state
-				} else if again {
-					want = store.CallFailed
-				}
-				if out := ended["call_"+strconv.Itoa(i)]; out.State != want || round.status > 0 && round.encoding == "" && !again && (out.Received != len(round.bytes) || out.First.IsZero()) {
-					t.Errorf("round %d is recorded as %+v, want %s", i, out, want)
-				}
-			}
+			recordsOf(t, s, tt.rounds, tt.state)
 			if unread := len(tt.rounds) == 1 && (tt.status == 500 || tt.rounds[0].encoding == "odd"); unread && resp.Header.Get("Content-Length") != strconv.Itoa(len(text)) {
 				t.Errorf("what passes unread has the headers %v", resp.Header)
 			}
