@@ -48,7 +48,7 @@ func Decide(s *State, l *Limits) Reason {
 		return Budget
 	}
 	gain := s.Tokens - max(l.Target, s.Frame)
-	if gain < max(l.Least, 1) || s.Made > 0 && grown < l.Least {
+	if gain < max(l.Least, 1) || grown < l.Least {
 		return ""
 	}
 	if !s.Warm {

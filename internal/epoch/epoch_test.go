@@ -2,6 +2,7 @@ package epoch_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,6 +104,15 @@ func TestWhatIsSent(t *testing.T) {
 			[]string{u1, a1, `{"role":"user","content":[{"cache_control":{"type":"ephemeral","ttl":"1h"},"type":"tool_result","tool_use_id":"t","content":"3"},{"cache_control":{"type":"ephemeral"},"type":"text","text":"four"}]}`, a1},
 		},
 		{"a message in a head", []epoch.Rewrite{single(u2s, u1, a1, u2), head(`[{"role":"user","content":[{"type":"text","text":"x"}]}]`, u1, a1, u2, a1)}, []string{u1, a1, u2, a1, u1}, []string{`{"role":"user","content":[{"cache_control":{"type":"ephemeral"},"type":"text","text":"x"}]}`, u1}},
+		{"an empty text", []epoch.Rewrite{single(`{"role":"user","content":""}`, u1)}, []string{u1, a1}, []string{`{"role":"user","content":""}`, a1}},
+		{"no blocks for marks", []epoch.Rewrite{single(`{"role":"user","content":["x"]}`, u1, a1, u2)}, []string{u1, a1, u2}, []string{u1, a1, `{"role":"user","content":["x"]}`}},
+		{
+			"two marks for one block",
+			[]epoch.Rewrite{single(`{"role":"user","content":[{"type":"text","text":"x"},{"type":"text","text":""}]}`, u1, a1, u2)},
+			[]string{u1, a1, u2},
+			[]string{u1, a1, `{"role":"user","content":[{"cache_control":{"type":"ephemeral"},"type":"text","text":"x"},{"type":"text","text":""}]}`},
+		},
+		{"no messages", nil, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := epoch.NewBook(wire.Anthropic)
@@ -129,6 +139,9 @@ func TestAnInputOfOneText(t *testing.T) {
 		b := epoch.NewBook(wire.Responses)
 		if err := b.Add(&epoch.Rewrite{Chain: q.Messages[0].Chain, Kind: kind, Messages: 1, Data: []byte(data)}); err != nil {
 			t.Fatal(err)
+		}
+		if got, err := b.Whole(read(t, wire.Responses, `{"input":"x"}`), 1); err != nil || string(got) != `{"input":"x"}` {
+			t.Errorf("%s: what is stored is %s, %v", kind, got, err)
 		}
 		if got, _ := sent(t, b, wire.Responses, `{"input":"x"}`); got != `{"input":[{"role":"user","content":"y"}]}` {
 			t.Errorf("%s: got %s", kind, got)
@@ -161,11 +174,113 @@ func TestRepliesThatCannotBeRead(t *testing.T) {
 		`{"carrel":"odd","messages":[{"role":"assistant","content":"x"}]}`: `the form is "odd": want "reply"`,
 		`{"carrel":"reply","messages":[]}`:                                 "it has no messages",
 		`{"carrel":"reply","messages":1}`:                                  "cannot unmarshal number",
+		`{"carrel":"reply","messages":["x"]}`:                              "message 0 is not an object",
 	} {
 		err := epoch.NewBook(wire.Anthropic).Add(&epoch.Rewrite{Kind: epoch.Message, Epoch: 2, Messages: 4, Data: []byte(data)})
-		if err == nil || !strings.Contains(err.Error(), "a reply of epoch 2 behind 3 messages cannot be read: ") || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), "reply of epoch 2 behind 3 messages") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", data, err, want)
 		}
+	}
+}
+
+// A book is as large as what is sent in place of messages.
+func TestSizeOfABook(t *testing.T) {
+	b := epoch.NewBook(wire.Chat)
+	for _, r := range []epoch.Rewrite{
+		{Chain: digest.Of([]byte("a")), Kind: epoch.Head, Epoch: 1, Messages: 1, Data: []byte(`[{"role":"user","content":"12345"}, {}]`)},
+		{Chain: digest.Of([]byte("b")), Kind: epoch.Message, Messages: 1, Data: []byte(`{"role":"user","content":"1"}`)},
+	} {
+		if err := b.Add(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := len(`{"role":"user","content":"12345"},{}` + `{"role":"user","content":"1"}`); b.Size() != want {
+		t.Errorf("got %d bytes, want %d", b.Size(), want)
+	}
+}
+
+// withReply adds a reply to a book: what is sent in place of the messages of q that begin at index i,
+// whose calls and text the client knows.
+func withReply(t *testing.T, b *epoch.Book, q *wire.Request, i int, calls []string, text string, r *epoch.Reply) {
+	t.Helper()
+	data, err := r.Data()
+	if err == nil {
+		err = b.Add(&epoch.Rewrite{Chain: epoch.ReplyChain(q.Dialect, q.Messages[i-1].Chain, calls, text), Kind: epoch.Message, Messages: i + 1, Data: data})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is hidden of a reply is sent again: the reply with its marks at its end, and its results in
+// front of those of the next message, whatever that message is.
+func TestHiddenParts(t *testing.T) {
+	const (
+		ask     = `{"role":"user","content":"a"}`
+		call    = `{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"ls","input":{}}]}`
+		calls   = `{"role":"assistant","content":[{"type":"tool_use","id":"h","name":"recall","input":{}},{"type":"tool_use","id":"t","name":"ls","input":{}}]}`
+		hidden  = `{"type":"tool_result","tool_use_id":"h","content":"7"}`
+		result  = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}`
+		results = `{"role":"user","content":[` + hidden + `,{"type":"tool_result","tool_use_id":"t","content":"x"}]}`
+		more    = `{"role":"user","content":[{"type":"text","text":"more"}]}`
+		marked  = `"cache_control":{"type":"ephemeral"}`
+		said    = `{"role":"assistant","content":[{"type":"text","text":"b",` + marked + `}]}`
+	)
+	for _, tt := range []struct {
+		name     string
+		reply    []string
+		text     string // of the reply, if it has no call
+		own      string // what is sent for the third message itself
+		messages []string
+		want     []string
+	}{
+		{"a result in front", []string{calls}, "", "", []string{ask, call, result}, []string{ask, calls, results}},
+		{"only the next message", []string{calls}, "", "", []string{ask, call, result, more}, []string{ask, calls, results, more}},
+		{"an empty message", []string{calls}, "", "", []string{ask, call, `{"role":"user","content":[]}`}, []string{ask, calls, `{"role":"user","content":[` + hidden + `]}`}},
+		{"a message of a digit", []string{calls}, "", "", []string{ask, call, `{"role":"user","content":[7]}`}, []string{ask, calls, `{"role":"user","content":[` + hidden + `,7]}`}},
+		{"a rewritten message", []string{calls}, "", result, []string{ask, call, more}, []string{ask, calls, results}},
+		{"two messages", []string{more, `{"role":"assistant","content":[{"type":"text","text":"b"},{"type":"text","text":"c"}]}`}, "b", "", []string{ask, said}, []string{ask, more, `{"role":"assistant","content":[{"type":"text","text":"b"},{` + marked + `,"type":"text","text":"c"}]}`}},
+		{"one message", []string{`{"role":"assistant","content":[{"type":"text","text":"b"},{"type":"text","text":"c"}]}`}, "b", "", []string{ask, said}, []string{ask, `{"role":"assistant","content":[{` + marked + `,"type":"text","text":"b"},{"type":"text","text":"c"}]}`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q, b := read(t, wire.Anthropic, bodyOf(wire.Anthropic, tt.messages...)), epoch.NewBook(wire.Anthropic)
+			r, ids := &epoch.Reply{}, []string{"t"}
+			for _, m := range tt.reply {
+				r.Messages = append(r.Messages, []byte(m))
+			}
+			if tt.text != "" {
+				ids = nil
+			} else {
+				r.Results = []epoch.Result{{Text: []byte(hidden)}}
+			}
+			withReply(t, b, q, 1, ids, tt.text, r)
+			if tt.own != "" {
+				if err := b.Add(&epoch.Rewrite{Chain: q.Messages[2].Chain, Kind: epoch.Message, Messages: 3, Data: []byte(tt.own)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, _ := sent(t, b, wire.Anthropic, bodyOf(wire.Anthropic, tt.messages...))
+			if want := bodyOf(wire.Anthropic, tt.want...); strings.ReplaceAll(got, ", ", ",") != strings.ReplaceAll(want, ", ", ",") {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// A reply of Responses is all items up to the next message, also at the end of a request, and its marks
+// go to the end of what is sent for it.
+func TestHiddenItems(t *testing.T) {
+	const (
+		ask  = `{"role":"user","content":"a"}`
+		mark = `"prompt_cache_breakpoint":{}`
+		full = `{"role":"assistant","content":[{"type":"output_text","text":"b"},{"type":"output_text","text":"c"}]}`
+	)
+	body := bodyOf(wire.Responses, ask, `{"type":"reasoning"}`, `{"role":"assistant","content":[{"type":"output_text","text":"b",`+mark+`}]}`)
+	q, b := read(t, wire.Responses, body), epoch.NewBook(wire.Responses)
+	withReply(t, b, q, 1, nil, "b", &epoch.Reply{Messages: []json.RawMessage{[]byte(full)}})
+	got, _ := sent(t, b, wire.Responses, body)
+	if want := bodyOf(wire.Responses, ask, strings.Replace(full, `{"type":"output_text","text":"c"`, `{`+mark+`,"type":"output_text","text":"c"`, 1)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -442,6 +557,73 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// Results that nobody has replied to stay behind a new head; anything else is replaced by it.
+func TestCovers(t *testing.T) {
+	const (
+		user   = `{"role":"user","content":"a"}`
+		reply  = `{"role":"assistant","content":"b"}`
+		result = `{"role":"user","content":[{"type":"text","text":"a"},{"type":"tool_result","tool_use_id":"t","content":"x"}]}`
+		block  = `{"role":"user","content":[{"type":"text","text":"a"}]}`
+		tool   = `{"role":"tool","tool_call_id":"t","content":"x"}`
+	)
+	for _, tt := range []struct {
+		name     string
+		dialect  wire.Dialect
+		messages []string
+		want     int
+	}{
+		{"nothing", wire.Anthropic, nil, 0},
+		{"no reply", wire.Anthropic, []string{result}, 1},
+		{"a question", wire.Anthropic, []string{user, reply, block}, 3},
+		{"a result", wire.Anthropic, []string{user, reply, result}, 2},
+		{"a result behind the first message", wire.Anthropic, []string{reply, user, result}, 1},
+		{"a result before the reply", wire.Anthropic, []string{user, reply, result, reply}, 4},
+		{"a message of a result", wire.Chat, []string{user, reply, tool}, 2},
+		{"a block that is a result elsewhere", wire.Chat, []string{user, reply, result}, 3},
+	} {
+		if got := epoch.Covers(read(t, tt.dialect, bodyOf(tt.dialect, tt.messages...))); got != tt.want {
+			t.Errorf("%s: %d messages, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Only results are outputs, however large other messages are, and each has the call before it.
+func TestWhatIsNoOutput(t *testing.T) {
+	long := `"` + strings.Repeat("x", 39) + `"` // a byte more than what is not large
+	call := `{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"ls","input":{}}]}`
+	of := func(role, content string) string {
+		return `{"role":"` + role + `","content":[{"type":"tool_result","tool_use_id":"t","content":` + content + `}]}`
+	}
+	for _, tt := range []struct {
+		name     string
+		dialect  wire.Dialect
+		messages []string
+		want     string // for each output the index of its message and the name of the call
+	}{
+		{"a call, and a question between", wire.Anthropic, []string{call, `{"role":"user","content":"wait"}`, of("user", long)}, "2 ls "},
+		{"a reply", wire.Anthropic, []string{call, of("assistant", long)}, ""},
+		{"a message of a tool in Messages", wire.Anthropic, []string{call, `{"role":"tool","call_id":"t","output":` + long + `}`}, ""},
+		{"blocks that are none", wire.Anthropic, []string{call, of("user", `["x",{"type":"text","type":"text","text":`+long+`},{"text":`+long+`}]`)}, "1 ls "},
+		{"a text that is none", wire.Anthropic, []string{call, of("user", `[{"type":"text","text":[`+long+`]}]`)}, ""},
+		{"a text of a list that is not large", wire.Anthropic, []string{call, of("user", `[{"type":"text","text":"`+strings.Repeat("x", 38)+`"}]`)}, ""},
+		{"a question in Chat Completions", wire.Chat, []string{`{"role":"user","content":` + long + `}`, `{"role":"tool","content":` + long + `}`}, "1  "},
+		{"a call of the provider's", wire.Responses, []string{`{"type":"mcp_call","call_id":"t","name":"ls","output":` + long + `}`}, ""},
+		{"one text", wire.Responses, nil, ""},
+	} {
+		body := bodyOf(tt.dialect, tt.messages...)
+		if tt.messages == nil {
+			body = `{"input":` + long + `}`
+		}
+		got := ""
+		for _, o := range epoch.Outputs(read(t, tt.dialect, body), 0, 40) {
+			got += fmt.Sprintf("%d %s ", o.Message, o.Call.Name)
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestWhatWasSentIsNotFresh(t *testing.T) {
 	q := read(t, wire.Anthropic, bodyOf(wire.Anthropic, `{"role":"assistant","content":"a"}`, `{"role":"user","content":"b"}`, `{"role":"user","content":"c"}`))
 	if got := epoch.Fresh(q, func(d digest.Digest) bool { return d == q.Messages[1].Chain }); got != 2 {
@@ -469,6 +651,11 @@ func TestBare(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	messages[1] = messages[3]
+	hidden := epoch.NewBook(wire.Anthropic)
+	withReply(t, hidden, q, 1, nil, "y", &epoch.Reply{Messages: []json.RawMessage{[]byte(thinking)}})
+	if got := string(epoch.Bare(q, hidden, false)); got != "["+strings.Join(messages, ",")+"]" {
+		t.Errorf("behind a reply with hidden messages %s", got)
+	}
 	if got := string(epoch.Bare(q, b, true)); got != "["+strings.Join(messages, ",")+"]" {
 		t.Errorf("without any thinking it is %s", got)
 	}
@@ -555,6 +742,90 @@ func TestSizesOfDocuments(t *testing.T) {
 		if got := z.All - z.Frame; got < tt.want || got > tt.want+20 {
 			t.Errorf("%s: %d tokens, want a little more than %d", tt.name, got, tt.want)
 		}
+	}
+}
+
+// A simulation uses the newest head that there would be, and counts as a pointer what is larger than
+// one and was not asked of Carrel.
+func TestSimulation(t *testing.T) {
+	const model = "claude-opus-4-5"
+	text := strings.Repeat("lamp ", 20)
+	n := token.ForModel(model).Count(text)
+	q := read(t, wire.Anthropic, bodyOf(wire.Anthropic,
+		`{"role":"user","content":"a"}`,
+		`{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"ls","input":{}},{"type":"tool_use","id":"u","name":"mcp__carrel__recall","input":{}}]}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"`+text+`"},{"type":"tool_result","tool_use_id":"u","content":"`+text+`"}]}`))
+	sizes := func() *epoch.Sizes { return epoch.NewSizes(wire.Anthropic, model) }
+	for pointer, want := range map[token.Count]int{n: 0, n - 1: 1} {
+		m := epoch.NewSimulation(sizes(), 80, pointer).Of(q)
+		if m.Results != want || m.Came-m.All != token.Count(want) || m.Made != 0 {
+			t.Errorf("with pointers of %d tokens for %d: %+v, want %d results", pointer, n, m, want)
+		}
+	}
+	s := epoch.NewSimulation(sizes(), 80, n)
+	s.Add(epoch.EstimatedHead{Chain: digest.Of([]byte("other")), Epoch: 1, Tokens: 3})
+	if m := s.Of(q); m.Head.Epoch != 0 || m.Made != 0 {
+		t.Errorf("with a head of another conversation: %+v", m)
+	}
+	head := epoch.EstimatedHead{Chain: q.Messages[0].Chain, Epoch: 1, Tokens: 5}
+	if s.Add(head); s.Newest() != head {
+		t.Errorf("the newest head is %+v, want %+v", s.Newest(), head)
+	}
+	if m := s.Of(q); m.Head != head || m.Made != m.Frame+5 {
+		t.Errorf("with a head of the first message: %+v", m)
+	}
+	none, one := read(t, wire.Anthropic, `{"messages":[]}`), read(t, wire.Anthropic, bodyOf(wire.Anthropic, `{"role":"user","content":"b"}`))
+	if s.Cut(none, &epoch.Image{}, 9); s.Newest() != head {
+		t.Errorf("a request without messages made the head %+v", s.Newest())
+	}
+	m := s.Of(one)
+	if s.Cut(one, &m, m.Frame); s.Newest().Epoch != 2 || s.Newest().Chain != one.Messages[0].Chain {
+		t.Errorf("a request of one message made the head %+v", s.Newest())
+	}
+}
+
+// A prompt for a summary is not stored, and what stands beside it is, as it came.
+func TestWholeUnasked(t *testing.T) {
+	const (
+		user   = `{"role":"user","content":"a"}`
+		other  = `{"role":"user","content":"b"}`
+		result = `{"type":"tool_result","tool_use_id":"t","content":"x"}`
+		ask    = `{"type":"text","text":"CRITICAL: Respond with TEXT ONLY"}`
+		text   = `{"type":"text","text":"c"}`
+	)
+	for _, tt := range []struct {
+		name, last string
+		want       []string
+	}{
+		{"the prompt alone", `{"role":"user","content":[` + ask + `]}`, []string{other}},
+		{"behind a result", `{"role":"user","content":[` + result + `,` + ask + `]}`, []string{other, `{"role":"user","content":[` + result + `]}`}},
+		{"no known prompt", `{"role":"user","content":[` + result + `,` + text + `]}`, []string{other}},
+	} {
+		q, b := read(t, wire.Anthropic, bodyOf(wire.Anthropic, user, tt.last)), epoch.NewBook(wire.Anthropic)
+		for i, data := range []string{other, user} {
+			if err := b.Add(&epoch.Rewrite{Chain: q.Messages[i].Chain, Kind: epoch.Message, Messages: i + 1, Data: []byte(data)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := b.WholeUnasked(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, m := range read(t, wire.Anthropic, string(got)).Messages {
+			list = append(list, m.Identity.Short())
+		}
+		var want []string
+		for _, m := range read(t, wire.Anthropic, bodyOf(wire.Anthropic, tt.want...)).Messages {
+			want = append(want, m.Identity.Short())
+		}
+		if !slices.Equal(list, want) {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+	odd := `{"role":"user","content":[{"type":"text","text":7}]}`
+	if got, err := epoch.NewBook(wire.Anthropic).Whole(read(t, wire.Anthropic, bodyOf(wire.Anthropic, odd)), 1); err != nil || !strings.Contains(string(got), odd) {
+		t.Errorf("a text that is none is stored as %s, %v", got, err)
 	}
 }
 

@@ -59,7 +59,7 @@ func outputs(q *wire.Request, from, to, large int) []Output {
 	var list []Output
 	for i := from; i < to; i++ {
 		m := &q.Messages[i]
-		if len(q.Doc.Raw(m.Node)) <= large || m.Node == q.List {
+		if len(q.Doc.Raw(m.Node)) <= large {
 			continue
 		}
 		f := finder{q: q, message: i, large: large}
@@ -94,9 +94,6 @@ func (f *finder) text(n rawjson.Node, key string) string {
 
 // textOf returns the decoded text of a JSON string, or "" if raw is not a string.
 func textOf(raw []byte) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
-	}
 	s, err := rawjson.NewReader(raw).String()
 	if err != nil {
 		return ""

@@ -106,7 +106,7 @@ func (b *Book) addReply(r *Rewrite) (bool, error) {
 // message with index i, or nil if there is none. It also returns how many messages the client's
 // reply has.
 func (b *Book) replyAt(q *wire.Request, i int) (*reply, int) {
-	if i == 0 || q.Messages[i].Role != wire.RoleAssistant || q.Messages[i].Node == q.List {
+	if i == 0 || q.Messages[i].Role != wire.RoleAssistant {
 		return nil, 0
 	}
 	n := 1

@@ -88,14 +88,11 @@ func (s *Sizes) once(id digest.Digest, count func() token.Count) token.Count {
 
 // value counts the tokens of a JSON value without its syntax, which the model does not see.
 func (s *Sizes) value(raw []byte) token.Count {
-	if len(raw) == 0 {
-		return 0
-	}
 	n := token.Count(0)
 	r := rawjson.NewReader(raw)
 	r.Twins = true
 	if err := s.walk(r, "", &n); err != nil {
-		return s.counter.Count(string(raw)) // unreachable: the request was parsed before
+		return s.counter.Count(string(raw)) // of nothing: the request was parsed before
 	}
 	return n
 }

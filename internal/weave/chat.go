@@ -41,12 +41,12 @@ func (c *chat) event(e *event) (out []byte, over bool) {
 	if c.head == nil {
 		c.head, c.time = slices.Clone(get(e.data, "id")), slices.Clone(get(e.data, "created"))
 	}
-	if u := get(e.data, "usage"); len(u) > 0 && u[0] == '{' {
+	if u := get(e.data, "usage"); isObject(u) {
 		c.w.Round().usage = slices.Clone(u)
 	}
 	choices := elements(get(e.data, "choices"))
 	if c.stop != nil || len(choices) == 0 {
-		if len(e.data) > 0 && c.stop != nil {
+		if e.data != nil && c.stop != nil {
 			c.tail = append(c.tail, e.data)
 			return nil, false
 		}
@@ -82,7 +82,7 @@ func (c *chat) named(chunk []byte) []byte {
 // this differs from d, the delta that the provider sent.
 func (c *chat) delta(d []byte) (out []byte, changed bool) {
 	out = d
-	if len(d) == 0 {
+	if d == nil {
 		return []byte("{}"), false
 	}
 	if text := said(get(d, "content")); text != "" {
@@ -190,7 +190,7 @@ func (c *chat) end() (out []byte) {
 
 // summed returns a chunk in which the usage, if there is one, is that of all rounds.
 func (c *chat) summed(chunk []byte) []byte {
-	if u := get(chunk, "usage"); c.w.HidesCalls() && len(u) > 0 && u[0] == '{' {
+	if u := get(chunk, "usage"); c.w.HidesCalls() && isObject(u) {
 		return with(chunk, "usage", c.w.usage())
 	}
 	return chunk

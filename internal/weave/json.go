@@ -50,6 +50,9 @@ func said(raw []byte) string {
 	return s
 }
 
+// isObject reports whether raw, a JSON value or nothing, is an object.
+func isObject(raw []byte) bool { return bytes.HasPrefix(raw, []byte("{")) }
+
 // number returns the value of a JSON number, or -1 if raw is no integer from 0 on.
 func number(raw []byte) int {
 	n, err := strconv.Atoi(string(raw))
@@ -117,7 +120,7 @@ func sum(a, b []byte) []byte {
 		return strconv.AppendFloat(nil, x+y, 'f', -1, 64)
 	case a[0] == '[' && b[0] == '[':
 		return list(append(elements(a), elements(b)...))
-	case a[0] == '{' && b[0] == '{':
+	case isObject(a) && isObject(b):
 		for _, m := range members(b) {
 			a = with(a, m.Key, sum(get(a, m.Key), m.Value.Of(b)))
 		}
@@ -129,7 +132,7 @@ func sum(a, b []byte) []byte {
 // withMembers returns the object a with all members of the object b. A member of b replaces
 // the member of a that has the same key.
 func withMembers(a, b []byte) []byte {
-	if len(a) == 0 {
+	if a == nil {
 		return b
 	}
 	for _, m := range members(b) {

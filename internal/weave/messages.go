@@ -81,9 +81,6 @@ func (m *messages) part(kind string, e *event) []byte {
 			b.at = m.base + m.shown
 			m.shown++
 		}
-		if m.blocks == nil {
-			m.blocks = make(map[int]*block)
-		}
 		m.blocks[index] = b
 	}
 	if b == nil {
@@ -126,16 +123,15 @@ func (b *block) take(delta []byte) {
 func (m *messages) finish(b *block) {
 	whole := b.begun
 	for field, part := range b.parts {
-		value := quote(said(get(b.begun, field)) + part.String())
-		if field == "input" {
-			if value = []byte(part.String()); len(value) == 0 {
-				continue
-			}
-			if !rawjson.Valid(value) {
-				return // the arguments were cut off, so the call is dropped
-			}
+		switch text := part.String(); {
+		case field != "input":
+			whole = with(whole, field, quote(said(get(b.begun, field))+text))
+		case text == "": // the block began with its input
+		case !rawjson.Valid([]byte(text)):
+			return // the arguments were cut off, so the call is dropped
+		default:
+			whole = with(whole, field, []byte(text))
 		}
-		whole = with(whole, field, value)
 	}
 	if len(b.cited) > 0 {
 		whole = with(whole, "citations", list(b.cited))

@@ -83,7 +83,7 @@ func (p *responses) numbered(e *event) []byte {
 	}
 	if raw := get(data, "output_index"); raw != nil {
 		at, known := p.at[number(raw)]
-		if known && at < 0 {
+		if at < 0 {
 			return nil
 		}
 		if known && at != number(raw) {

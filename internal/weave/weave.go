@@ -156,7 +156,7 @@ func New(d wire.Dialect, tool string) *Weaver {
 	w := &Weaver{dialect: d, tool: tool, rounds: []*Round{{dialect: d}}}
 	switch d {
 	case wire.Anthropic:
-		w.form = &messages{w: w}
+		w.form = &messages{w: w, blocks: make(map[int]*block)}
 	case wire.Chat:
 		w.form = &chat{w: w}
 	case wire.Responses:
@@ -207,7 +207,7 @@ func (w *Weaver) Feed(p []byte) (out []byte, err error) {
 // returns the bytes for the client, as they came. A chat stream that has a finish reason counts as
 // complete, also without [DONE].
 func (w *Weaver) Rest() (out []byte) {
-	if e := parse(w.split.rest()); len(e.data) > 0 && !w.over {
+	if e := parse(w.split.rest()); e.data != nil && !w.over {
 		out, w.over = w.form.event(&e)
 	}
 	if c, ok := w.form.(*chat); ok && !w.over && c.stop != nil { // some servers send no [DONE]

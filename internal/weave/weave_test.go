@@ -331,6 +331,102 @@ func TestUsageOfTheStopChunk(t *testing.T) {
 	if got := string(w.End()); got != stop("stop", 50) {
 		t.Errorf("one round: %q", got)
 	}
+	const none, some, sum = `"usage":null`, `"usage":{"prompt_tokens":50}`, `"usage":{"prompt_tokens":80}`
+	for _, tt := range []struct{ stop, tail, wantStop, wantTail string }{{none, some, none, sum}, {some, none, sum, none}} {
+		w = New(wire.Chat, "recall")
+		chunks := func(stop, tail string) string {
+			return `data: {"id":"1","created":3,"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],` + stop + "}\n\n" + `data: {"id":"1","created":3,"choices":[],` + tail + "}\n\ndata: [DONE]\n\n"
+		}
+		feed(strings.Replace(call, `"1",`, `"1","created":3,`, 1) + stop("tool_calls", 30))
+		w.Next([]string{"text"})
+		out, err := w.Feed([]byte(chunks(tt.stop, tt.tail)))
+		if got, want := string(out)+string(w.End()), chunks(tt.wantStop, tt.wantTail); err != nil || got != want {
+			t.Errorf("%v, the client gets\n%s\nwant\n%s", err, got, want)
+		}
+	}
+}
+
+// Chunks without a choice or a delta, and remarks, pass at once, and behind the finish reason only
+// remarks do.
+func TestChunksThatPass(t *testing.T) {
+	const (
+		filter = "data: {\"id\":\"1\",\"choices\":[]}\n\n"
+		empty  = "data: {\"id\":\"1\",\"choices\":[{\"index\":0}]}\n\n"
+		remark = ": wait\n\n"
+		stop   = "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+	)
+	w := New(wire.Chat, "recall")
+	for _, tt := range []struct{ sent, want string }{{filter, filter}, {empty, empty}, {remark, remark}, {stop + remark + filter, remark}} {
+		if out, err := w.Feed([]byte(tt.sent)); err != nil || w.Over() || string(out) != tt.want {
+			t.Errorf("%q: %v, over %v, the client gets %q, want %q", tt.sent, err, w.Over(), out, tt.want)
+		}
+	}
+	if got := string(w.Rest()) + string(w.End()); !w.Over() || got != stop+filter {
+		t.Errorf("at the end, over %v, the client gets %q", w.Over(), got)
+	}
+	w = New(wire.Chat, "recall")
+	if _, err := w.Feed([]byte(empty)); err != nil {
+		t.Fatal(err)
+	}
+	w.Next(nil)
+	out, err := w.Feed([]byte(strings.Replace(empty, `"1"`, `"2"`, 1)))
+	if id := said(get(bytes.TrimPrefix(out, []byte("data: ")), "id")); err != nil || id != "1" {
+		t.Errorf("in the next round: %v, %s, want the id of the first", err, out)
+	}
+}
+
+// A call counts at the end of a chat that lacks its mark; one of an unknown kind is not sent back.
+func TestCallsAtTheEndOfAChat(t *testing.T) {
+	for _, tt := range []struct {
+		kinds string
+		want  error
+	}{{"function", nil}, {",function", nil}, {"function,custom", ErrUnknown}, {"custom,function", ErrUnknown}} {
+		w := New(wire.Chat, "recall")
+		for i, kind := range strings.Split(tt.kinds, ",") {
+			if _, err := w.Feed(fmt.Appendf(nil, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,\"id\":\"c\",\"type\":%q,\"function\":{\"name\":\"recall\",\"arguments\":\"{}\"}}]}}]}\n\n", i, kind)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.Feed([]byte("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n")); err != nil || w.Over() {
+			t.Fatalf("%v, over %v", err, w.Over())
+		}
+		if rest := w.Rest(); len(rest) > 0 || !w.Over() || !w.Round().Waits() {
+			t.Errorf("%s: the rest is %q, over %v, waits %v", tt.kinds, rest, w.Over(), w.Round().Waits())
+		}
+		if _, err := w.Round().Messages([]string{"x", "y"}); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.kinds, err, tt.want)
+		}
+	}
+}
+
+// An answer of Chat Completions that is no stream and has no text keeps its empty content.
+func TestJoinedWithoutText(t *testing.T) {
+	const call = `{"id":%q,"created":%d,"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":%q,"arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`
+	w := New(wire.Chat, "recall")
+	first, last := fmt.Sprintf(call, "1", 3, "recall"), fmt.Sprintf(call, "2", 4, "Bash")
+	if err := w.Whole([]byte(first)); err != nil {
+		t.Fatal(err)
+	}
+	w.Next([]string{"x"})
+	if err := w.Whole([]byte(last)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(w.Joined()), fmt.Sprintf(call, "1", 3, "Bash"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A reply that was cut off among its calls is known without the proxy's.
+func TestReplyThatIsCutOff(t *testing.T) {
+	w := New(wire.Chat, "recall")
+	if err := w.Whole([]byte(`{"choices":[{"message":{"role":"assistant","content":"So:","tool_calls":[{"id":"c","function":{"name":"recall","arguments":"{}"}}]}}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Reply(nil)
+	want := &Reply{Text: "So:", Messages: [][]byte{[]byte(`{"role":"assistant","content":"So:"}`)}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v, (-want +got):\n%s", err, diff)
+	}
 }
 
 // Messages may send several events message_delta. The client gets all of them, and the stop reason
@@ -398,6 +494,63 @@ func TestCallsThatAreCutOff(t *testing.T) {
 		if got := string(out) + string(w.End()); strings.Contains(got, "recall") || !strings.Contains(got, want) {
 			t.Errorf("the client gets\n%s", got)
 		}
+	}
+}
+
+// A block is sent back with all that came of it, or not at all; an input that came at once stays. The
+// usage has each iteration that the provider reports, or else the round.
+func TestBlocksThatAreSentBack(t *testing.T) {
+	block := func(index int, begun string, deltas ...string) string {
+		s := fmt.Sprintf("data: {\"type\":\"content_block_start\",\"index\":%d,\"content_block\":%s}\n\n", index, begun)
+		for _, d := range deltas {
+			s += fmt.Sprintf("data: {\"type\":\"content_block_delta\",\"index\":%d,\"delta\":%s}\n\n", index, d)
+		}
+		return s + fmt.Sprintf("data: {\"type\":\"content_block_stop\",\"index\":%d}\n\n", index)
+	}
+	round := func(usage, blocks string) string {
+		return "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n" + blocks +
+			"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},\"usage\":" + usage + "}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+	}
+	const (
+		text  = `{"type":"text","text":"a"}`
+		more  = `{"type":"text_delta","text":"b"}`
+		cited = `{"type":"citations_delta","citation":{"n":1}}`
+		call  = `{"type":"tool_use","id":"c","name":"recall","input":{"id":"7"}}`
+		none  = `{"type":"input_json_delta","partial_json":""}`
+		own   = `{"type":"compaction","input_tokens":4}`
+	)
+	w := New(wire.Anthropic, "recall")
+	if _, err := w.Feed([]byte(round(`{"input_tokens":3,"iterations":[`+own+`]}`, block(0, text, more, cited)+block(1, call, none)))); err != nil {
+		t.Fatal(err)
+	}
+	goes, err := w.Round().Messages([]string{"x"})
+	if err != nil || len(goes) != 2 || string(goes[0]) != `{"role":"assistant","content":[{"type":"text","text":"ab","citations":[{"n":1}]},`+call+"]}" {
+		t.Errorf("the reply is %s, %v", goes, err)
+	}
+	w.Next([]string{"x"})
+	if _, err := w.Feed([]byte(round(`{"input_tokens":5}`, block(0, text)))); err != nil {
+		t.Fatal(err)
+	}
+	if end, want := string(w.End()), `"iterations":[`+own+`,{"type":"message","input_tokens":5}]`; !strings.Contains(end, want) {
+		t.Errorf("the client gets %s, want %s", end, want)
+	}
+	w = New(wire.Anthropic, "recall")
+	if _, err := w.Feed([]byte(round("{}", block(0, text, `{"type":"odd_delta"}`)+block(1, call)))); err != nil {
+		t.Fatal(err)
+	}
+	if goes, err := w.Round().Messages([]string{"x"}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("with an unknown delta the reply is %s, %v, want ErrUnknown", goes, err)
+	}
+}
+
+// Items that came only at the end of a stream count, results of the provider's are no calls of the
+// client's, and an event about an item that never began passes as it came.
+func TestItemsOfResponses(t *testing.T) {
+	const odd = "data: {\"type\":\"response.output_text.delta\",\"output_index\":5,\"delta\":\"x\"}\n\n"
+	w := New(wire.Responses, "recall")
+	out, err := w.Feed([]byte(odd + `data: {"type":"response.completed","response":{"status":"completed","output":[{"type":"function_call","call_id":"c","name":"recall","arguments":"{}"},{"type":"shell_call_output","call_id":"d"}]}}` + "\n\n"))
+	if err != nil || string(out) != odd || !w.Round().Waits() {
+		t.Errorf("%v, waits %v, the client gets %s", err, w.Round().Waits(), out)
 	}
 }
 
@@ -509,6 +662,10 @@ func TestTheLastEventWithoutItsEmptyLine(t *testing.T) {
 	}
 	if rest := string(w.Rest()); !strings.Contains(rest, "and a bulb") || w.Over() {
 		t.Errorf("the rest is %q, over %v", rest, w.Over())
+	}
+	short := New(wire.Chat, "recall")
+	if _, err := short.Feed([]byte("data: 7")); err != nil || string(short.Rest()) != "data: 7" {
+		t.Errorf("the rest of a short stream is dropped, %v", err)
 	}
 	done := New(wire.Chat, "recall")
 	if _, err := done.Feed([]byte("data: [DONE]\n\n" + piece("more"))); err != nil || !done.Over() {

@@ -60,7 +60,7 @@ func (e *events) feed(p []byte) (pass int64) {
 		if c == '\n' && e.cr { // the second half of one end of line
 			e.cr = false
 			e.at++
-			if e.part == atStart && !e.found && e.begin == e.at-1 {
+			if !e.found && e.begin == e.at-1 {
 				e.begin = e.at
 			}
 			continue
@@ -198,7 +198,7 @@ func (e *events) endLine() {
 			e.end()
 		}
 	case inOther, inName:
-		if !e.found && e.seen == 0 && !e.plain && !e.ready {
+		if !e.found && !e.ready {
 			e.begin = e.at // a comment or another field, without data yet: it may pass
 		}
 	}

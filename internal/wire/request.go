@@ -370,7 +370,7 @@ const asked = `"What did we do so far?"`
 // begins reports whether the user message at index i has a text that begins with the JSON text
 // in the argument with.
 func (q *Request) begins(i int, with string) bool {
-	if i < 0 || q.Messages[i].Role != RoleUser {
+	if q.Messages[i].Role != RoleUser {
 		return false
 	}
 	d, content := q.Doc, q.Content(i)

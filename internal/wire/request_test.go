@@ -350,6 +350,14 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// A request without messages asks for nothing and has no summary.
+func TestNoMessages(t *testing.T) {
+	q := read(t, wire.Anthropic, nil, `{"messages":[]}`)
+	if q.Compaction() != rawjson.NoNode || q.Compacts || q.Summary() != -1 {
+		t.Errorf("got %+v", q)
+	}
+}
+
 // A history is at the provider if a part of it is only referred to.
 func TestHistoriesAtTheProvider(t *testing.T) {
 	for body, want := range map[string]bool{

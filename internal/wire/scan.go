@@ -127,7 +127,7 @@ func (s *scanner) enter(name []byte) {
 // hand passes the current value to the function got, if the scanner looks for
 // that value.
 func (s *scanner) hand() {
-	if s.take != noField && !s.long && len(s.value) > 0 {
+	if s.take != noField && !s.long {
 		s.got(s.take, s.value)
 	}
 	s.take, s.long, s.value = noField, false, s.value[:0]
@@ -166,7 +166,7 @@ func (s *scanner) step(c byte) {
 		s.close()
 	case s.state == wantNext && c == ',' && s.in('{'):
 		s.state = wantKey
-	case s.state == wantNext && c == ',' && s.in('['):
+	case s.state == wantNext && c == ',': // in a list, as something is open
 		s.state = wantValue
 	case s.state == wantColon && c == ':':
 		s.state = wantValue

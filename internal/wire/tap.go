@@ -87,7 +87,7 @@ func (t *Tap) Feed(p []byte) (pass int64) {
 		if t.blind = t.blind || t.json != nil && t.json.bad; t.blind {
 			break
 		}
-		if t.ready == t.plain && !t.Whole() && !t.unpack.behind() {
+		if t.ready == t.plain && !t.unpack.behind() {
 			t.pass = t.fed // otherwise the piece may contain the end, and is held back
 		}
 	}
@@ -130,7 +130,7 @@ func (t *Tap) Whole() bool {
 // Between reports whether the bytes that may pass end between two events, so that another event
 // can be written behind them.
 func (t *Tap) Between() bool {
-	return t.events != nil && t.unpack == nil && t.pass == t.events.begin && !t.events.plain && !t.events.torn
+	return t.events != nil && t.unpack == nil && t.pass == t.events.begin && !t.events.torn
 }
 
 // End closes the Tap at the end of the answer and returns its description. Set cut if the answer
@@ -146,7 +146,7 @@ func (t *Tap) End(cut bool) *Answer {
 	case t.blind:
 		a.Whole = true // it cannot be read, but it was not cut
 	case t.events != nil && t.dialect == Chat:
-		a.Whole = t.events.done || t.events.found || t.events.hadStop // some servers send no [DONE]
+		a.Whole = t.events.found || t.events.hadStop // some servers send no [DONE]
 	default:
 		a.Whole = t.Whole()
 	}

@@ -100,6 +100,9 @@ func answers() []answered {
 		{"messages without names of events", Anthropic, eventStream, withoutNames(claudeStream), `data: {"type":"message_stop"}`, claudeAnswer},
 		{"messages, a type with an escape", Anthropic, eventStream, strings.Replace(withoutNames(claudeStream), `"message_stop"}`, `"message\u005fstop"}`, 1), `data: {"type":"message\u005fstop"}`, claudeAnswer},
 		{"messages that end early", Anthropic, eventStream, claudeStream[:strings.Index(claudeStream, "event: message_stop")], "", cut},
+		{"messages whose last event has an empty name", Anthropic, eventStream, strings.Replace(claudeStream, "event: message_stop", "event:", 1), "event:\n", claudeAnswer},
+		{"messages whose last event has another field", Anthropic, eventStream, strings.Replace(claudeStream, "event: message_stop", "event: message_stop\nid: 1", 1), "event: message_stop", claudeAnswer},
+		{"messages whose last event has a field between its data", Anthropic, eventStream, strings.Replace(withoutNames(claudeStream), `{"type":"message_stop"`, "{\nid: 1\ndata: \"type\":\"message_stop\"", 1), "data: {\nid", claudeAnswer},
 		{"messages in JSON", Anthropic, jsonType, `{"model":"claude-opus-5-5","content":[{"type":"text","text":"}"}],"stop_reason":"end_turn","usage":{"input_tokens":12,"cache_read_input_tokens":900,"cache_creation_input_tokens":80,"output_tokens":42}}` + "\n", "}\n", Answer{Model: "claude-opus-5-5", Stop: "end_turn", Whole: true, Used: true, Usage: Usage{Input: 12, CacheRead: 900, CacheWrite5m: 80, Output: 42}}},
 		{"an error of Messages", Anthropic, jsonType, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "}", Answer{Error: "overloaded_error", Whole: true}},
 		{"an error in a stream of Messages", Anthropic, eventStream, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n", "", Answer{Error: "overloaded_error"}},
@@ -108,6 +111,9 @@ func answers() []answered {
 		{"chat without a mark at its end", Chat, eventStream, chatStream, "", noDone},
 		{"chat that ends as it says why", Chat, eventStream, chatStream[:strings.Index(chatStream, `"stop"`)+8], "", Answer{ID: "c", Model: "gpt-6", Stop: "stop"}},
 		{"chat that ends early", Chat, eventStream, chatStream[:strings.Index(chatStream, "\n")+2], "", Answer{ID: "c", Model: "gpt-6"}},
+		{"chat that is only marked", Chat, eventStream, "data: [DONE]\n", "data: [DONE]\n", Answer{Whole: true}},
+		{"chat whose last event has a name", Chat, eventStream, chatStream + "event: x\ndata: [DONE]\n\n", "event: x\n", chatAnswer},
+		{"chat whose last event goes on", Chat, eventStream, chatStream + "data: [DONE]\ndata: x\ndata: [DONE]\n\n", "data: [DONE]\ndata: x", chatAnswer},
 		{"chat in JSON", Chat, jsonType, `{"id":"c","model":"gpt-6","choices":[{"finish_reason":"stop","message":{"content":"a"}}],"usage":{"prompt_tokens":100,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":4}}}`, "}", chatAnswer},
 		{"responses", Responses, eventStream, responsesStream + "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":" + responseObject + "}\n\n", "event: response.completed\n", responseAnswer},
 		{"responses without names of events", Responses, eventStream, withoutNames(responsesStream) + "data: {\"type\":\"response.completed\",\"response\":" + responseObject + "}\n\n", "data: {\"type\":\"response.completed\"", responseAnswer},
@@ -117,6 +123,8 @@ func answers() []answered {
 		{"responses with code before the type", Responses, eventStream, responsesStream + "event: response.code_interpreter_call_code.done\ndata: {\"code\":\"print(1)\",\"type\":\"response.code_interpreter_call_code.done\"}\n\n" + "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":" + responseObject + "}\n\n", "event: response.completed\n", responseAnswer},
 		{"an error in a stream of Responses", Responses, eventStream, "event: error\ndata: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\",\"message\":\"x\"}\n\n", "", Answer{Error: "rate_limit_exceeded"}},
 		{"an error in a stream of Responses, without its type", Responses, eventStream, "event: error\ndata: {\"code\":\"rate_limit_exceeded\"}\n\n", "", Answer{Error: "rate_limit_exceeded"}},
+		{"an error in a stream of Responses, without its name", Responses, eventStream, "data: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\"}\n\n", "", Answer{Error: "rate_limit_exceeded"}},
+		{"an error in a stream of Responses, with its name behind the type", Responses, eventStream, "data: {\"type\":\"error\",\nevent: x\ndata: \"code\":\"rate_limit_exceeded\"}\n\n", "", Answer{Error: "rate_limit_exceeded"}},
 		{"responses in JSON", Responses, jsonType, responseObject, "}", responseAnswer},
 		{"what is neither JSON nor events", Anthropic, "text/html", "<html>", ">", Answer{Whole: true}},
 		{"what says that it is JSON", Anthropic, jsonType, "<html>", ">", Answer{Whole: true}},
@@ -358,6 +366,10 @@ func TestUnpack(t *testing.T) {
 			t.Errorf("%s: what is not compressed gives no error", encoding)
 		}
 	}
+	padded := "\x08\x02\x00\xfd\xffab\x01\x00\x00\xff\xff" // without zlib's header, and begins with a bit like it
+	if got, err := Unpack("deflate", strings.NewReader(padded), 2); err != nil || string(got) != "ab" {
+		t.Errorf("deflate that begins like zlib: got %q, %v", got, err)
+	}
 	if _, err := Unpack("rot13", strings.NewReader(""), 10); !errors.Is(err, ErrEncoding) {
 		t.Errorf("an encoding that nobody knows gives %v", err)
 	}
@@ -495,6 +507,45 @@ func TestFieldsOfAnswers(t *testing.T) {
 	}
 }
 
+// An event that ends the answer and did not look so at first is held from where it shows, and nothing
+// may be written there.
+func TestEndThatShowsLate(t *testing.T) {
+	undecided := "data: {" + strings.Repeat(" ", maxUndecided)
+	for _, tt := range []struct {
+		open, held string
+	}{
+		{"event: ping\nevent: message_stop\n", "data: {\"type\":\"message_stop\"}\n\n"},
+		{undecided, "\"type\":\"message_stop\"}\n\n"},
+	} {
+		tap := NewTap(Anthropic, eventStream, "")
+		if got := tap.Feed([]byte(tt.open)); got != int64(len(tt.open)) || tap.Between() {
+			t.Errorf("%.40q: %d bytes pass, between events %t; want all %d", tt.open, got, tap.Between(), len(tt.open))
+		}
+		if got := tap.Feed([]byte(tt.held)); got != int64(len(tt.open)) || tap.Between() || !tap.Whole() {
+			t.Errorf("%.40q: %d bytes pass in the end, between events %t, whole %t; want %d, false, true", tt.open, got, tap.Between(), tap.Whole(), len(tt.open))
+		}
+	}
+	const named = "event: x\n" // the name alone tells that it is another event
+	if got := NewTap(Anthropic, eventStream, "").Feed([]byte(named)); got != int64(len(named)) {
+		t.Errorf("of %q %d bytes pass, want all", named, got)
+	}
+}
+
+// What cannot become JSON any more is known as such, and a text is not too deep for being JSON.
+func TestWhatIsNoJSON(t *testing.T) {
+	deep := strings.Repeat("[", maxOpen) + strings.Repeat("]", maxOpen)
+	for text, want := range map[string]bool{
+		`{"a":}`: false, `{"a"}`: false, `[1}`: false, `[1,]`: false, `{"a":1]`: false, `{"a":1 x"b":2}`: false, `[1 x2]`: false, `{"a"x1}`: false, `{xa":1}`: false, `[+1]`: false, `[:1]`: false, `[` + deep + `]`: false,
+		`{"a":[1,-2,[],{}],"b":{"c":null},"d":true,"e":false}`: true, deep: true,
+	} {
+		s := scanner{dialect: Anthropic, got: func(field, []byte) {}}
+		s.feed([]byte(text))
+		if s.whole != want || s.bad == want {
+			t.Errorf("%.60s: whole %t, bad %t; want whole %t", text, s.whole, s.bad, want)
+		}
+	}
+}
+
 // The writes to the cache add up to the provider's total, also if it splits only an earlier one.
 func TestSplitOfCacheWrites(t *testing.T) {
 	for _, tt := range []struct {
@@ -510,6 +561,9 @@ func TestSplitOfCacheWrites(t *testing.T) {
 		{"more for one of both", "30", "50", 100, 50, 50},
 		{"more, and the split has zeros", "0", "0", 100, 100, 0},
 		{"the total is smaller", "30", "50", 10, 30, 50},
+		{"one more", "30", "50", 81, 31, 50},
+		{"more for one of both, which has one", "1", "50", 60, 10, 50},
+		{"more for an hour, which has one", "0", "1", 9, 0, 9},
 	} {
 		split := ""
 		if tt.five != "" {

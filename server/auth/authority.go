@@ -200,7 +200,7 @@ func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant,
 	if unbound && !expired && t.Revoked.IsZero() {
 		return nil, ErrUnbound
 	}
-	if !same || t.ID == "" || expired || !t.Revoked.IsZero() {
+	if !same || expired || !t.Revoked.IsZero() {
 		return nil, api.ErrUnauthenticated
 	}
 	if !known {

@@ -126,6 +126,44 @@ func (c *counted) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// The longest actor and note are allowed, and the shortest lifetime ends. The default clock is that
+// of the machine, and the default bits are random.
+func TestMintAtItsBounds(t *testing.T) {
+	r := request()
+	r.Actor, r.Note, r.Lifetime = governance.Actor(strings.Repeat("a", 100)), strings.Repeat("n", 500), 1
+	before := time.Now().Truncate(time.Millisecond)
+	text, credential := mint(t, auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Rand: &counted{}}), r)
+	if credential.Actor != r.Actor || credential.Note != r.Note || !credential.Expires.Equal(credential.Created) {
+		t.Errorf("the credential is %+v", credential)
+	}
+	if credential.Created.Before(before) || credential.Created.After(time.Now()) {
+		t.Errorf("the credential is made at %v, want now", credential.Created)
+	}
+	if again, _ := mint(t, auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Now: clock}), r); again == text {
+		t.Error("a credential is made of given bits without such a source")
+	}
+}
+
+// full is a store that cannot write.
+type full struct {
+	store.Database
+
+	tries int
+}
+
+func (f *full) AddCredential(context.Context, *store.Credential) error {
+	f.tries++
+	return store.ErrBusy
+}
+
+// Mint tries another id only if the first is taken.
+func TestMintWithoutAStore(t *testing.T) {
+	s := &full{}
+	if text, _, err := auth.NewAuthority(s, newKey(t), nil).Mint(t.Context(), request()); text != "" || !errors.Is(err, store.ErrBusy) || s.tries != 1 {
+		t.Errorf("Mint: %v after %d tries, want ErrBusy after one", err, s.tries)
+	}
+}
+
 // Mint never uses an id twice; if it finds no free id, it fails.
 func TestMintFindsAnID(t *testing.T) {
 	s, key := memory.New(), newKey(t)
@@ -305,7 +343,11 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("Revoke %q: %+v, %v", secret.Redact(word), credential, err)
 		}
 	}
-	_, err := a.Revoke(t.Context(), "Bearer "+text)
+	_, err := a.Revoke(t.Context(), "tok_99999999")
+	if err == nil || !strings.Contains(err.Error(), `"tok_99999999"`) {
+		t.Errorf("an unknown id: %v, want the id in the error", err)
+	}
+	_, err = a.Revoke(t.Context(), "Bearer "+text)
 	if err == nil || strings.Contains(err.Error(), text[len(auth.Prefix)+9:]) {
 		t.Error("an error shows a credential")
 	}
@@ -323,6 +365,7 @@ func TestEditedRows(t *testing.T) {
 		"no expiry":   func(t *store.Credential) { t.Expires = time.Time{} },
 		"created":     func(t *store.Credential) { t.Created = t.Created.Add(time.Hour) },
 		"id":          func(t *store.Credential) { t.ID = "tok_00000000" },
+		"revoked":     func(t *store.Credential) { t.Revoked = epoch },
 	} {
 		credentials := &edited{Database: memory.New(), edit: func(*store.Credential) {}}
 		a := auth.NewAuthority(credentials, newKey(t), &auth.AuthorityOptions{Now: clock})
@@ -370,7 +413,7 @@ func TestUnboundCredentials(t *testing.T) {
 	text := auth.Prefix + "12345678_" + strings.Repeat("A", 43)
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(text))
-	s := memory.New()
+	s := &edited{Database: memory.New(), edit: func(*store.Credential) {}}
 	err = s.AddCredential(t.Context(), &store.Credential{
 		ID: "tok_12345678", Hash: mac.Sum(nil), Actor: "ci", Scopes: []governance.ScopePattern{"*"},
 		Permissions: []governance.Permission{governance.Read}, Created: epoch,
@@ -384,6 +427,15 @@ func TestUnboundCredentials(t *testing.T) {
 	}
 	if _, err := a.Verify(t.Context(), text[:len(text)-1]+"B"); errors.Is(err, auth.ErrUnbound) {
 		t.Error("who does not have the credential is told about it")
+	}
+	for what, edit := range map[string]func(t *store.Credential){
+		"expired": func(t *store.Credential) { t.Expires = epoch },
+		"revoked": func(t *store.Credential) { t.Revoked = epoch },
+	} {
+		s.edit = edit
+		if _, err := a.Verify(t.Context(), text); err != api.ErrUnauthenticated { //nolint:errorlint // not even wrapped
+			t.Errorf("one that is %s: %v, want ErrUnauthenticated", what, err)
+		}
 	}
 }
 

@@ -274,6 +274,7 @@ func TestOwnOrigin(t *testing.T) {
 // A server that listens on all interfaces has no name by that; one that listens on one
 // has its address; and names that are none are refused from the start.
 func TestNames(t *testing.T) {
+	long := strings.Repeat("a", 253) // as long as a name may be
 	for _, tt := range []struct {
 		listen, host string
 		want         int
@@ -288,6 +289,7 @@ func TestNames(t *testing.T) {
 		{"127.0.0.1:0", "127.0.0.1:12345", http.StatusOK},
 		{"", "localhost:12345", http.StatusOK},
 		{"", "evil.example", http.StatusMisdirectedRequest},
+		{long + ":80", long, http.StatusOK},
 	} {
 		rm := newRoom(t, &auth.DoorOptions{Listen: tt.listen})
 		if res := rm.call(caller{host: tt.host, header: bearing(rm.credential)}); res.status != tt.want {
@@ -295,7 +297,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, opts := range []*auth.DoorOptions{
-		{Listen: "localhost"}, {Listen: "::1"}, {Hosts: []string{""}}, {Hosts: []string{"https://a"}}, {Hosts: []string{"*"}}, {Hosts: []string{"a:0"}}, {Hosts: []string{"a:65536"}},
+		{Listen: "localhost"}, {Listen: "::1"}, {Hosts: []string{""}}, {Hosts: []string{"https://a"}}, {Hosts: []string{"*"}}, {Hosts: []string{"a:0"}}, {Hosts: []string{"a:65536"}}, {Hosts: []string{long + "a"}},
 	} {
 		if _, err := auth.NewDoor(nil, opts); err == nil {
 			t.Errorf("%+v is taken", opts)
@@ -476,6 +478,7 @@ func TestAddressesOfANetwork(t *testing.T) {
 		{"10.0.0.1:1", "[::ffff:10.0.0.1]:2", http.StatusTooManyRequests},
 		{"10.0.0.1:1", "10.0.0.2:1", http.StatusOK},
 		{"[fe80::1%eth0]:1", "[fe80::2%eth1]:1", http.StatusTooManyRequests},
+		{"[::1]:1", "[::2]:1", http.StatusOK},
 		{"@", "@", http.StatusTooManyRequests},
 	} {
 		rm := newRoom(t, &auth.DoorOptions{Limits: auth.DoorLimits{PerAddress: 1}})
@@ -569,7 +572,7 @@ func TestDoorWithoutAStore(t *testing.T) {
 // For any header Authorization, only a valid credential with the scheme Bearer is admitted.
 func FuzzAuthorization(f *testing.F) {
 	rm := newRoom(f, &auth.DoorOptions{Failures: 1 << 30})
-	for _, seed := range []string{"", "Bearer T", "bearer  T", "Bearer T ", "Basic T", "T", "Bearer\tT", "Bearer T,T", "Bearer \x00T", "BEARER T\n"} {
+	for _, seed := range []string{"", "Bearer T", "bearer  T", "Bearer T ", "Basic T", "T", "Bearer\tT", "Bearer T,T", "Bearer \x00T", "BEARER T\n", "Bearer" + strings.Repeat(" ", 250-len(rm.credential)) + "T", "Bearer" + strings.Repeat(" ", 251-len(rm.credential)) + "T"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
@@ -670,6 +673,35 @@ func TestRates(t *testing.T) {
 	}
 	if got := ask(rm.credential, a, 0); got.status != http.StatusOK {
 		t.Errorf("from another address: %d", got.status)
+	}
+}
+
+// Whoever needs no credential asks for a path, under a name of the server, and is no page.
+func TestLocal(t *testing.T) {
+	local, err := auth.Local("127.0.0.1:7333", nil, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		method, target, host, name, value string
+		want                              int
+	}{
+		{http.MethodPost, "/v1/messages", "localhost:7333", "Sec-Fetch-Site", "none", http.StatusOK},
+		{http.MethodPost, "/v1/messages", "localhost:7333", "Sec-Fetch-Site", "same-origin", http.StatusForbidden},
+		{http.MethodPost, "/v1/messages", "localhost:7333", "Origin", "http://localhost:7333", http.StatusForbidden},
+		{http.MethodPost, "/v1/messages", "evil.example", "", "", http.StatusMisdirectedRequest},
+		{http.MethodOptions, "*", "localhost:7333", "", "", http.StatusMethodNotAllowed},
+		{http.MethodConnect, "localhost:7333", "localhost:7333", "", "", http.StatusMethodNotAllowed},
+		{http.MethodConnect, "/v1/messages", "localhost:7333", "", "", http.StatusMethodNotAllowed},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), tt.method, tt.target, nil)
+		if r.Host = tt.host; tt.name != "" {
+			r.Header.Set(tt.name, tt.value)
+		}
+		w := httptest.NewRecorder()
+		if local.ServeHTTP(w, r); w.Code != tt.want || tt.want != http.StatusOK && w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s at %s with %s %q: %d, want %d", tt.method, tt.target, tt.host, tt.name, tt.value, w.Code, tt.want)
+		}
 	}
 }
 

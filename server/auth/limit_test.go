@@ -49,3 +49,49 @@ func TestMeterWithoutBound(t *testing.T) {
 		t.Errorf("%d keys are known, want none", len(m.owed))
 	}
 }
+
+// A meter looks for idle keys at most once in a second, and at once if the clock went back.
+func TestMeterSweeps(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	for _, tt := range []struct {
+		name  string
+		after time.Duration
+		want  bool
+	}{
+		{"at once", 0, false},
+		{"in the same second", time.Second - 1, false},
+		{"a second later", time.Second, true},
+		{"the clock went back", -1, true},
+	} {
+		m := &meter{per: 1, swept: now, owed: map[string]time.Time{"idle": now.Add(-time.Hour)}}
+		if got := m.sweep(now.Add(tt.after)); got != tt.want || (len(m.owed) == 0) != tt.want {
+			t.Errorf("%s: sweep = %v, and %d keys are known; want %v", tt.name, got, len(m.owed), tt.want)
+		}
+	}
+}
+
+// With failures from very many addresses, only known credentials are checked, from any address; and
+// few credentials are known.
+func TestFailuresAreBounded(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	f := &failures{most: 2, per: time.Minute}
+	f.failed("early") // nothing is counted yet
+	for n := range maxAddresses {
+		if wait, many := f.tooMany(fmt.Sprint(n), "new", now); many {
+			t.Fatalf("after %d addresses, another has to wait for %v", n, wait)
+		}
+		f.failed(fmt.Sprint(n))
+	}
+	if wait, many := f.tooMany("another", "new", now.Add(time.Second)); !many || wait != 59*time.Second {
+		t.Errorf("after %d addresses, another has to wait for %v, want 59 s", maxAddresses, wait)
+	}
+	for n := range 2*maxKnown + 1 {
+		f.passed(fmt.Sprint(n))
+		if _, many := f.tooMany("another", fmt.Sprint(n), now); many {
+			t.Fatalf("valid credential %d is not known", n)
+		}
+		if want := n%maxKnown + 1; len(f.known) != want {
+			t.Fatalf("after %d valid credentials, %d are known, want %d", n+1, len(f.known), want)
+		}
+	}
+}

@@ -55,6 +55,39 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// late is a context that is over as soon as somebody waits for its end, when then is called.
+type late struct {
+	context.Context
+
+	then func()
+}
+
+func (l late) Done() <-chan struct{} {
+	l.then()
+	over := make(chan struct{})
+	close(over)
+	return over
+}
+
+func (late) Err() error { return context.Canceled }
+
+// A turn that comes when nobody waits for it any more is not lost.
+func TestTurnThatComesLate(t *testing.T) {
+	turns := &auth.Turns{Most: 1, Wait: time.Minute}
+	for range 64 { // the turn or the end is noticed first, by chance
+		_, release, err := turns.Take(t.Context(), "agent:a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, end, err := turns.Take(late{t.Context(), release}, "agent:a"); err == nil {
+			end()
+		}
+		if running, waiting := turns.Load(); running != 0 || waiting != 0 {
+			t.Fatalf("%d jobs run and %d wait, want none", running, waiting)
+		}
+	}
+}
+
 // A job that waits for the disk lets the next one begin, goes on at once when it has what
 // it waited for, and then none begins until there are no more than may be.
 func TestRest(t *testing.T) {

@@ -21,7 +21,7 @@ const maxSingleSegments = 32
 
 // account sets c.sealed to the account of the body that is sent in place of the request.
 func (c *call) account() {
-	if c.proxy.opts.Recorder != nil && c.sent != nil && c.prepared != nil {
+	if c.proxy.opts.Recorder != nil && c.sent != nil {
 		c.sealed = accountOf(c.prepared.parts, c.sent, c.prepared.before)
 	}
 }

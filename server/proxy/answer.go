@@ -160,7 +160,7 @@ func (c *call) finish(out *outcome) (mayEnd bool) {
 	}
 	c.over.Do(func() {
 		began := c.proxy.opts.Now()
-		if c.prepared != nil && c.parts != nil {
+		if c.prepared != nil {
 			answer := &out.answer
 			if c.rounds != nil && c.rounds.first != nil {
 				answer = c.rounds.first // the first round was sent with the prepared body

@@ -34,7 +34,7 @@ type call struct {
 	parts    *parts        // the parsed request, or nil
 	body     *payload      // the client's body, or nil if it was not read
 	plain    []byte        // the body without compression, or nil
-	prepared *Prepared     // the manager's decision, or nil
+	prepared *Prepared     // the manager's decision about parts, or nil
 	sent     []byte        // the body to send in place of the client's, or nil
 	sending  io.Closer     // the body that is being sent, or nil
 	encoding []string      // Content-Encoding of the client's body
@@ -396,7 +396,7 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	c.resetIdle()
-	if c.sent != nil && c.parts != nil && resp.StatusCode >= http.StatusBadRequest && resp.StatusCode < http.StatusInternalServerError {
+	if c.sent != nil && resp.StatusCode >= http.StatusBadRequest && resp.StatusCode < http.StatusInternalServerError {
 		return c.again(r, resp)
 	}
 	if c.recaller() != nil && resp.StatusCode == http.StatusOK {

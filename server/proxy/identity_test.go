@@ -459,6 +459,24 @@ func TestManagers(t *testing.T) {
 			},
 			want: []string{other}, status: 400, managed: true, reason: "same epoch", done: 1,
 		},
+		"it fails after a refusal": {
+			manager: &script{prepare: changed, refused: func(*wire.Request, *Prepared, int, []byte) (*Prepared, error) {
+				return &Prepared{Reason: "after a refusal"}, errors.New("no")
+			}},
+			refuse: func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+				w.WriteHeader(499)
+				return true
+			},
+			want: []string{other}, status: 499, managed: true, reason: "same epoch", done: 1,
+		},
+		"the provider fails": {
+			manager: &script{prepare: changed, refused: func(*wire.Request, *Prepared, int, []byte) (*Prepared, error) { return &Prepared{}, nil }},
+			refuse: func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+				w.WriteHeader(http.StatusInternalServerError)
+				return true
+			},
+			want: []string{other}, status: 500, managed: true, reason: "same epoch", done: 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.refuse == nil {
@@ -583,6 +601,7 @@ func TestCompressedRefusals(t *testing.T) {
 		{"an encoding that is not known", "odd", "odd bytes", "odd bytes"},
 		{"gzip that is none", "gzip", text, text},
 		{"gzip that is cut", "gzip", zipped[:len(zipped)-8], text},
+		{"gzip that is cut behind its head", "gzip", zipped[:10], zipped[:10]},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var keys, told []string

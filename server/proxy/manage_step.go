@@ -226,7 +226,7 @@ func (m *Epochs) checkEnd(q *wire.Request, head *carrel.Rewrite, goes []byte) er
 		return err
 	}
 	last := len(sent.Messages) - len(q.Messages) + head.Messages - 1
-	if last < 0 || sent.Messages[last].Role != q.Messages[head.Messages-1].Role {
+	if sent.Messages[last].Role != q.Messages[head.Messages-1].Role {
 		return errors.New("the head lacks the newest message of those that it replaces")
 	}
 	return nil
@@ -274,8 +274,8 @@ func (m *Epochs) Refused(ctx context.Context, q *wire.Request, p *Prepared, stat
 
 // messageList returns the messages of a request as a JSON list.
 func messageList(q *wire.Request) []byte {
-	if raw := q.Doc.Raw(q.List); len(raw) > 0 && raw[0] == '[' {
-		return raw
+	if q.Doc.Kind(q.List) == rawjson.Array {
+		return q.Doc.Raw(q.List)
 	}
 	return fmt.Appendf(nil, `[{"role":"user","content":%s}]`, q.Doc.Raw(q.List))
 }

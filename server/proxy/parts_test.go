@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -102,6 +103,7 @@ func TestTargetsOfRequests(t *testing.T) {
 		{"/v1/files?limit=1&after=key", "Idempotency-Key", "x", "https://a.example/in/v1/files?limit=1&after=key", "/v1/files"},
 		{"/v1/messages?key=x", "Api-Key", "x", "https://a.example/in/v1/messages?key=x", "/v1/messages"},
 		{"/v1/models", "", "", "https://a.example/in/v1/models", "/v1/models"},
+		{"/v1/models", "Api-Key", "", "https://a.example/in/v1/models", "/v1/models"},
 		{"/anthropic/a%2Fb", "", "", "https://a.example/in/a%2Fb", "/a%2Fb"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1"+tt.path, nil)
@@ -222,6 +224,20 @@ func TestPayloadsAreBounded(t *testing.T) {
 	}
 }
 
+// A body that cannot be read to its end is no body that is too large, and a large buffer is not kept.
+func TestBodiesThatAreNotKept(t *testing.T) {
+	broken := iotest.DataErrReader(io.MultiReader(strings.NewReader("abcde"), iotest.ErrReader(errDisk)))
+	b, err := readPayload(broken, -1, 4)
+	if !errors.Is(err, errDisk) {
+		t.Errorf("a body that breaks off: %v", err)
+	}
+	b.Grow(maxKept + 1)
+	b.release()
+	if again, _ := payloads.Get().(*payload); again == b {
+		t.Error("a large buffer is used again")
+	}
+}
+
 // The event that ends an answer may have the whole answer in it again. Only its newest bytes are
 // held back, up to a bound.
 func TestWhatIsHeldBackIsBounded(t *testing.T) {
@@ -248,8 +264,15 @@ func TestWhatIsHeldBackIsBounded(t *testing.T) {
 			if !errors.Is(err, io.EOF) || got.String() != answer {
 				t.Errorf("%d bytes of %d came, %v", got.Len(), len(answer), err)
 			}
-			return
+			break
 		}
+	}
+	one := &heldBody{call: h.call, body: io.NopCloser(strings.NewReader("<html>")), tap: wire.NewTap(wire.Chat, "text/html", ""), status: http.StatusOK}
+	if n, err := one.Read(nil); n != 0 || err != nil {
+		t.Errorf("no bytes are asked for, and %d came, %v", n, err)
+	}
+	if text, err := io.ReadAll(iotest.OneByteReader(one)); err != nil || string(text) != "<html>" {
+		t.Errorf("byte by byte comes %q, %v", text, err)
 	}
 }
 
@@ -418,6 +441,15 @@ func TestWhoIsManaged(t *testing.T) {
 		if got := clientOf(q); got != want {
 			t.Errorf("the client is %q, want %q", got, want)
 		}
+	}
+	for session, share := range map[string]ratio.Ratio{"s": 594_171, "s399708": 0} { // which never changes
+		q := &wire.Request{Session: session}
+		if (&Proxy{opts: Options{Holdout: share}}).heldOut(q) || !(&Proxy{opts: Options{Holdout: share + 1}}).heldOut(q) {
+			t.Errorf("session %q is not the first that a share of more than %v has", session, share)
+		}
+	}
+	if p, err := New(&Options{Wait: 1, Idle: 1, Prepare: 1, MaxBody: 1}); err != nil || p.opts.Wait != 1 || p.opts.Idle != 1 || p.opts.Prepare != 1 || p.opts.MaxBody != 1 {
+		t.Errorf("the least bounds are not taken: %v", err)
 	}
 	m := NewEpochs(&EpochOptions{})
 	p, err := New(&Options{Wait: -1, Idle: -1, Prepare: -1, MaxBody: -1})

@@ -22,6 +22,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/telemetry"
+	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -545,8 +546,15 @@ func TestUnreadableRequestsPass(t *testing.T) {
 	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got, _ = io.ReadAll(r.Body)
 		streams(claudeReply, claudeStop)(w, r)
-	}), func(o *Options) { o.MaxBody = 1000 })
+	}), func(o *Options) {
+		o.MaxBody, o.Would = 1000, NewEstimator(&EpochOptions{})
+		o.Manager = &script{prepare: func(context.Context, *wire.Request) (*Prepared, error) { return nil, nil }}
+	})
+	long := zipped(t, strings.Repeat("y", 1000))
 	for _, tt := range []struct{ body, encoding, reason string }{
+		{"7", "", "unreadable: object"},
+		{`{"messages":[]}`, "identity", ""},
+		{string(long[:len(long)-4]), "gzip", "unreadable encoding"},
 		{"no JSON", "", "unreadable: object"},
 		{`{"model":"a","model":"b"}`, "", "unreadable: twice"},
 		{`{"messages":7}`, "", "unreadable"},

@@ -30,7 +30,7 @@ const (
 // recaller returns the Recaller that answers calls of ToolRecall, or nil if the tools of the sent
 // request do not include it.
 func (c *call) recaller() Recaller {
-	if c.prepared == nil || !c.prepared.Recall || c.parts == nil {
+	if c.prepared == nil || !c.prepared.Recall {
 		return nil
 	}
 	r, _ := c.proxy.opts.Manager.(Recaller)
@@ -111,9 +111,7 @@ func (s *rounds) feed(p []byte) {
 // last changes out, the outcome of the joined answer, to that of the newest round, because each
 // round has its own record.
 func (s *rounds) last(out *outcome) {
-	whole := out.answer.Whole
-	out.answer = *s.tap.End(!whole)
-	out.answer.Whole = out.answer.Whole && whole
+	out.answer = *s.tap.End(!out.answer.Whole)
 	out.answer.Status, out.status, out.bytes, out.first = s.status, s.status, s.came, s.began
 	s.closed = true
 }

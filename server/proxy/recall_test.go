@@ -658,6 +658,7 @@ func TestWhoIsOfferedTheTool(t *testing.T) {
 		{"a first message", wire.Anthropic, messages(said, `,"tools":[`+bash+`]`), true},
 		{"a conversation that had replies", wire.Anthropic, messages(before, `,"tools":[`+bash+`]`), false},
 		{"no tools", wire.Anthropic, messages(said, ``), false},
+		{"no tools, and more messages", wire.Anthropic, messages(said+`,`+said, ``), false},
 		{"an empty list of tools", wire.Anthropic, messages(said, `,"tools":[]`), false},
 		{"a tool of the client with the same name", wire.Anthropic, messages(said, `,"tools":[{"name":"`+ToolRecall+`","input_schema":{"type":"object"}}]`), false},
 		{"a choice", wire.Anthropic, messages(said, `,"tools":[`+bash+`],"tool_choice":{"type":"auto"}`), true},

@@ -211,6 +211,13 @@ func TestWhatIsNotSureIsASessionOfItsOwn(t *testing.T) {
 	}
 	own, other := call("an-b", false, store.CallDone), call("an-a", true, store.CallDone)
 	own.Thread, other.Dialect = q.Thread(), "chat"
+	aside := own
+	aside.Session = ""
+	for data, want := range map[string]bool{"no": false, "{}": false, `{"messages":[]}`: false, string(doc.Raw(rawjson.Root)): true} {
+		if got := summaryDigest(q, []byte(data)); (got != "") != want {
+			t.Errorf("the summary in %s is %q", data, got)
+		}
+	}
 	for _, tt := range []struct {
 		name  string
 		calls []api.Call // the oldest first
@@ -226,6 +233,8 @@ func TestWhatIsNotSureIsASessionOfItsOwn(t *testing.T) {
 		{"another conversation went on", []api.Call{call("an-a", true, store.CallDone), call("an-c", false, store.CallDone)}, ""},
 		{"two compactions, and nobody knows whose the newer one is", []api.Call{call("an-c", false, store.CallDone), call("an-a", true, store.CallDone), call("", true, store.CallDone)}, "an-c"},
 		{"the other dialect", []api.Call{other}, ""},
+		{"this thread as a side call", []api.Call{aside}, ""},
+		{"a failed call behind it", []api.Call{call("an-a", true, store.CallDone), call("an-c", false, store.CallFailed)}, "an-a"},
 		{"this thread went on before", []api.Call{own, call("an-c", true, store.CallDone), call("an-c", false, store.CallDone)}, "an-b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
