@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -98,5 +99,27 @@ func TestInterruptedPutReports(t *testing.T) {
 	}
 	if got := strings.Count(stdout.String(), "\n"); got != 1000 {
 		t.Errorf("%d artifacts are printed, want 1000", got)
+	}
+}
+
+// An answer that cannot be written is that failure, and not the answer no.
+func TestAnswersThatCannotBeWritten(t *testing.T) {
+	for _, args := range []string{
+		"validate refused.json", "schema check intent refused.json", "limn check loose.limn", "limn fmt -d loose.limn",
+		"intent explain DNS for experts --diff before.json", "intent --score cases.json",
+	} {
+		for _, broken := range []bool{false, true} {
+			env, _, stderr := clitest.Env(t)
+			if broken {
+				env.Stdout = writerFunc(func([]byte) (int, error) { return 0, errors.New("unplugged") })
+			}
+			clitest.WriteFile(t, env, "refused.json", `{"messages":[{"role":"tool","tool_call_id":"x","content":"y"}]}`)
+			clitest.WriteFile(t, env, "loose.limn", "   -- aside\nnonsense\n")
+			clitest.WriteFile(t, env, "before.json", `{"schema":"prosecode.intent.v0","verb":"explain"}`)
+			clitest.WriteFile(t, env, "cases.json", `{"cases": [{"prompt": "explain DNS", "expected_verb": "plan", "expected_slots": {"goal": "DNS"}}]}`)
+			if got := Main(t.Context(), env, strings.Fields(args)); (got == exitNo) == broken || strings.Contains(stderr.String(), "unplugged") != broken {
+				t.Errorf("carrel %s: exit code %d, %q; the output is broken: %t", args, got, stderr, broken)
+			}
+		}
 	}
 }
