@@ -203,6 +203,7 @@ func TestDoctorReadsTheSettings(t *testing.T) {
 		{"another plug-in", `{"enabledPlugins":{"carrels@y":true}}`, "Claude Code has no hooks of Carrel", stateWarn},
 		{"both", `{"hooks":{` + all + `},` + plugin + `}`, "the settings and the plug-in both have them, so each runs twice", stateWarn},
 		{"one hook", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"carrel hook claude Stop"}]}]}}`, "no hook for ", stateWarn},
+		{"all but one hook", `{"hooks":{` + strings.Replace(all, "claude SessionStart", "other SessionStart", 1) + `}}`, "no hook for SessionStart", stateWarn},
 		{"no JSON", `{"hooks":`, "settings.json:1", stateFail},
 	} {
 		d, write := examine(t)

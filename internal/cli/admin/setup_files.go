@@ -167,11 +167,8 @@ func (f *setupFile) without(data []byte) (_ []byte, err error) {
 // exist.
 func readIfThere(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err == nil && data == nil:
-		return []byte{}, nil
 	}
 	return data, err
 }
