@@ -9,8 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 func TestMainReportsABug(t *testing.T) {
@@ -121,5 +125,43 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 				t.Errorf("carrel %s: exit code %d, %q; the output is broken: %t", args, got, stderr, broken)
 			}
 		}
+	}
+}
+
+// A failure tells a person all of its parts: every rule that a result breaks, the stack of a bug if
+// it is asked for, and what of a budget is fixed.
+func TestFailuresHaveParts(t *testing.T) {
+	several := []transcript.Violation{{Rule: "order", Message: 1, Text: "first"}, {Rule: "order", Message: 2, Text: "second"}}
+	bug := &job.PanicError{Value: "no clock", Stack: []byte("the stack\n")}
+	for _, tt := range []struct {
+		err           error
+		log           string
+		verbose       int
+		want, without string
+	}{
+		{&carrel.InvalidError{Format: "openai", Violations: several}, "", 0, "\n  " + several[1].String() + "\n", "stack"},
+		{&carrel.InvalidError{Format: "openai", Violations: several[:1]}, "", 0, several[0].String(), "\n  "},
+		{bug, "", 0, "no clock", "the stack"},
+		{bug, "debug", 0, "no clock\nthe stack\n", "  "},
+		{bug, "", 1, "no clock\nthe stack\n", "  "},
+		{errors.New("no disk"), "debug", 1, "carrel: no disk\n", "stack"},
+	} {
+		env, _, stderr := clitest.Env(t)
+		env.Getenv = func(name string) string { return map[string]string{"CARREL_LOG": tt.log}[name] }
+		j := job.New(env)
+		j.Verbose = tt.verbose
+		fail(t.Context(), j, tt.err)
+		if got := stderr.String(); !strings.Contains(got, tt.want) || strings.Contains(got, tt.without) {
+			t.Errorf("%v, %q, %d: %q, want %q and no %q", tt.err, tt.log, tt.verbose, got, tt.want, tt.without)
+		}
+	}
+	for fixed, want := range map[token.Count]bool{0: false, 1: true} {
+		env, _, stderr := clitest.Env(t)
+		if printFloor(job.New(env), &api.FloorFigures{Fixed: fixed}); strings.Contains(stderr.String(), "framing and tools") != want {
+			t.Errorf("%d fixed tokens: %q", fixed, stderr)
+		}
+	}
+	if !completes([]string{"__completeNoDesc"}) || completes([]string{"x", "__complete"}) || !wantsJSON([]string{"x", "--json=pretty"}) || wantsJSON([]string{"--jsonl"}) {
+		t.Error("a request for completions or for JSON is not known")
 	}
 }
