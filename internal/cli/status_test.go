@@ -165,3 +165,42 @@ func TestFailuresHaveParts(t *testing.T) {
 		t.Error("a request for completions or for JSON is not known")
 	}
 }
+
+// What replaces a file asks the person at the terminal first. Without one it needs --yes.
+func TestReplacingAsks(t *testing.T) {
+	for _, tt := range []struct {
+		stdin, stderr bool // are terminals
+		answer, args  string
+		want          int
+	}{
+		{true, true, "y\n", "store restore copy.db", exitDone},
+		{true, true, "n\n", "store restore copy.db", exitPolicy},
+		{true, false, "y\n", "store restore copy.db", exitPolicy},
+		{false, true, "y\n", "store restore copy.db", exitPolicy},
+		{false, false, "", "store restore copy.db --yes", exitDone},
+		{false, false, "", "--store fresh.db store restore copy.db", exitDone},
+		{true, true, "y\n", "setup claude", exitDone},
+		{true, true, "n\n", "setup claude", exitConsent},
+		{true, false, "y\n", "setup claude", exitConsent},
+		{false, true, "y\n", "setup claude", exitConsent},
+		{false, false, "", "setup claude --yes", exitDone},
+	} {
+		env, _, stderr := clitest.Env(t)
+		steps := [][]string{{"import", sample(t, "claude.jsonl")}, {"store", "backup", "copy.db"}, strings.Fields(tt.args)}
+		if strings.HasPrefix(tt.args, "setup") {
+			steps = steps[2:]
+		}
+		for i, args := range steps {
+			want := exitDone
+			if i == len(steps)-1 {
+				env.Stdin, env.StdinTerminal, env.StderrTerminal, want = strings.NewReader(tt.answer), tt.stdin, tt.stderr, tt.want
+			}
+			if got := Main(t.Context(), env, args); got != want {
+				t.Errorf("%+v: carrel %q: exit code %d, %s, want %d", tt, args, got, stderr, want)
+			}
+		}
+		if done := strings.Contains(stderr.String(), "restored ") || strings.Contains(stderr.String(), "done: "); done != (tt.want == exitDone) {
+			t.Errorf("%+v: done: %t, %s", tt, done, stderr)
+		}
+	}
+}

@@ -263,6 +263,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"bench retention FILE --budgets 10%,much", exitUsage, "--budgets:"},
 		{"bench retention FILE --strategy window,best", exitUsage, `"best"`},
 		{"bench exam FILE --share 0", exitUsage, "--share: 0 is not from 1 to 100"},
+		{"bench exam FILE --share 1", exitInput, "claude.jsonl:2: "},
+		{"bench exam FILE --share 100", exitInput, "claude.jsonl:2: "},
 		{"bench exam FILE --share 101", exitUsage, "--share: 101 is not from 1 to 100"},
 		{"bench exam FILE --methods window,best", exitUsage, `--methods: no method is called "best": there are all, carrel, baselines, account, `},
 		{"bench exam FILE --windows NEW", exitInput, "no such file"},

@@ -127,6 +127,26 @@ func TestWhatARestoreLoses(t *testing.T) {
 	}
 }
 
+// A folder for new files is empty or new.
+func TestFoldersForNewFiles(t *testing.T) {
+	env, _, _ := clitest.Env(t)
+	j := job.New(env)
+	clitest.WriteFile(t, env, "one/file", "x")
+	if err := os.Mkdir(env.Dir+"/empty", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]bool{"": true, "new": true, "empty": true, "one": false} {
+		if err := mustBeEmpty(j, "--out", folder, false); (err == nil) != want {
+			t.Errorf("--out %s: %v", folder, err)
+		}
+		if dir, err := demoDir(j, folder); (err == nil) != want || want && folder != "" && dir != j.Path(folder) {
+			t.Errorf("--keep %s: %s, %v", folder, dir, err)
+		} else if folder == "" {
+			defer os.RemoveAll(dir)
+		}
+	}
+}
+
 // Other files are not Carrel's, whatever they say.
 func TestFilesOfSetup(t *testing.T) {
 	if ourSkill([]byte("# Carrel\n")) || ourSkill([]byte("---\nname: x\n---\nCarrel\n")) {
