@@ -2,13 +2,18 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/exam"
+	"github.com/carrel-dev/carrel/internal/move"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
@@ -124,6 +129,51 @@ func TestWhatARestoreLoses(t *testing.T) {
 	printCompared(job.New(env), &sqlite.Comparison{Present: &sqlite.Inventory{}, LostSessions: 1, OlderSessions: 1, LostVersions: 1, LostCalls: 1})
 	if want := "does not have 1 session, the latest changes of 1 session, 1 update of artifacts, 1 call to models"; !strings.Contains(stderr.String(), want) {
 		t.Errorf("%q does not have %q", stderr, want)
+	}
+}
+
+// An error of a move says what helps against it.
+func TestErrorsOfAMove(t *testing.T) {
+	for hint, err := range map[string]error{
+		"name a file that does not exist, or an empty database":                                      &move.OtherError{What: "x"},
+		"do not use the copy: remove it, run the command again, and report this if it happens twice": &move.DifferError{},
+		"stop whatever writes to the source, then run the command again: it goes on":                 &move.DifferError{Changed: true},
+		"carrel store check -s from.db, and the same with the copy, list the damage":                 fmt.Errorf("x: %w", store.ErrCorrupt),
+		"run the command again: it goes on":                                                          errors.New("unplugged"),
+	} {
+		if p := job.NewProblem(explainMove(err, "from.db")); p.Hint != hint || !strings.Contains(p.Detail, err.Error()) {
+			t.Errorf("%v: %q, %q, want %q", err, p.Detail, p.Hint, hint)
+		}
+	}
+	env, _, _ := clitest.Env(t)
+	if err := unreadError(job.New(env), &exam.Tally{Unread: []string{"a"}}); err == nil {
+		t.Error("a reply that cannot be read is none")
+	}
+}
+
+// The doctor names the agents that send their calls through each address of the proxy.
+func TestDoctorFindsTheProxy(t *testing.T) {
+	d, write := examine(t)
+	var addresses []string
+	for range 2 {
+		var lc net.ListenConfig
+		l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		addresses = append(addresses, "http://"+l.Addr().String())
+	}
+	const openCode = ".config/opencode/opencode.json"
+	write(".claude/settings.json", `{"env":{"ANTHROPIC_BASE_URL":"`+addresses[0]+`/anthropic"}}`)
+	for address, want := range map[string]string{
+		addresses[0]: "claude and opencode through " + addresses[0],
+		addresses[1]: "claude through " + addresses[0] + "; opencode through " + addresses[1],
+	} {
+		write(openCode, `{"provider":{"anthropic":{"options":{"baseURL":"`+address+`/anthropic/v1"}}}}`)
+		if c := d.proxy(t.Context()); c.State != stateOK || c.Detail != want {
+			t.Errorf("%+v, want %q", c, want)
+		}
 	}
 }
 
