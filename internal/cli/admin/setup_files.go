@@ -97,7 +97,7 @@ func plan(f *setupFile, undo bool) (*fileChange, error) {
 		return c, nil
 	}
 	without, err := (&setupFile{path: f.path, parts: f.all}).without(before)
-	if err == nil && bytes.Equal(without, before) { // otherwise keep the older backup; or there was no file
+	if bytes.Equal(without, before) { // otherwise keep the older backup; or there was no file
 		c.backup = f.path + backupSuffix
 	}
 	return c, err

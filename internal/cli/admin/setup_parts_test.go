@@ -177,6 +177,22 @@ func TestDoctorFindsTheProxy(t *testing.T) {
 	}
 }
 
+// Setup takes out the blank line that it wrote before a table, and no other line end.
+func TestBlankLineBeforeATable(t *testing.T) {
+	for before, want := range map[string]string{
+		"a = 1\n\n" + between("", "[t]\nx = 1\n"): "a = 1\n", "a = 1\n" + between("", "[t]\nx = 1\n"): "a = 1\n",
+		"\n" + between("", "[t]\nx = 1\n"): "", "a = 1\n\n" + between("", "x = 1\n"): "a = 1\n\n",
+	} {
+		if got, err := withoutLines("", "f", []byte(before)); err != nil || string(got) != want {
+			t.Errorf("%q becomes %q, %v, want %q", before, got, err, want)
+		}
+	}
+	in := &installed{hooks: []scopedHooks{{"user", map[string]string{"Stop": "x", "SessionStart": "x"}}, {"project", map[string]string{"Stop": "x"}}}}
+	if in.twice() {
+		t.Error("a hook that one scope lacks runs twice")
+	}
+}
+
 // A folder for new files is empty or new.
 func TestFoldersForNewFiles(t *testing.T) {
 	env, _, _ := clitest.Env(t)
