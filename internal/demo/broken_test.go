@@ -53,7 +53,7 @@ func failed(out *bytes.Buffer) string {
 
 // A step says which of its promises is broken.
 func TestBrokenPromises(t *testing.T) {
-	ctx := t.Context()
+	ctx, least := t.Context(), probe.DefaultPolicy().Overall
 	base, out := newDemo(t, Session())
 	base.store = memory.New() // only its soundness is asked for
 	if err := errors.Join(base.untouched(ctx), base.compress(ctx)); err != nil {
@@ -62,7 +62,6 @@ func TestBrokenPromises(t *testing.T) {
 	if got := failed(out); got != "" {
 		t.Fatalf("unbroken: %s", got)
 	}
-	least := probe.DefaultPolicy().Overall
 	summarized := func(change func(r *carrel.CompressResult, p *probe.Report)) func(*demo) error {
 		return func(d *demo) error {
 			r, p := *d.result, *d.result.Probes
