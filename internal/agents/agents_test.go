@@ -38,6 +38,7 @@ func TestFolders(t *testing.T) {
 		{OpenCode, map[string]string{"HOME": "h"}, []string{"h/.local/share/opencode"}},
 		{OpenCode, map[string]string{"HOME": "h", "XDG_DATA_HOME": "d", "OPENCODE_DB": "x/o.db"}, []string{"d/opencode/x"}},
 		{OpenCode, map[string]string{"HOME": "h", "OPENCODE_DB": "/x/o.db"}, []string{"/x"}},
+		{OpenCode, map[string]string{"HOME": "h", "XDG_DATA_HOME": "d", "OPENCODE_DB": ":memory:"}, []string{"d/opencode"}},
 	} {
 		got, err := tt.agent.Folders(environ(tt.vars))
 		for i := range got {
@@ -93,7 +94,7 @@ func TestSessions(t *testing.T) {
 		},
 		{
 			Gemini,
-			[]string{"pool/chats/session-2026-01-05T10-00-5b8d7c1e.jsonl", "ab12/chats/session-2025-11-05T10-00-5b8d7c1e.json", "pool/chats/5b8d7c1e/helper-1.jsonl", "pool/chats/session-2026-01-05T10-00-5b8d7c1e.jsonl.unreadable-1", "pool/logs.json", "pool/logs/session-x.jsonl", "pool/tool-outputs/session-x/a.txt", "pool/checkpoints/a.json"},
+			[]string{"pool/chats/session-2026-01-05T10-00-5b8d7c1e.jsonl", "ab12/chats/session-2025-11-05T10-00-5b8d7c1e.json", "pool/chats/5b8d7c1e/helper-1.jsonl", "pool/chats/5b8d7c1e/notes.md", "pool/chats/session-2026-01-05T10-00-5b8d7c1e.jsonl.unreadable-1", "pool/logs.json", "pool/logs/session-x.jsonl", "pool/tool-outputs/session-x/a.txt", "pool/checkpoints/a.json"},
 			[]string{"ab12/chats/session-2025-11-05T10-00-5b8d7c1e.json", "pool/chats/5b8d7c1e/helper-1.jsonl", "pool/chats/session-2026-01-05T10-00-5b8d7c1e.jsonl"},
 			"",
 		},
@@ -354,6 +355,23 @@ func TestReadForkInACircle(t *testing.T) {
 }
 
 // A base is the beginning of a file up to the end of a row, which has the number before the next.
+// A file is of the thread whose whole id its name has.
+func TestRolloutOfAThread(t *testing.T) {
+	home := t.TempDir()
+	const id = "019a7c1e-0000-7000-8000-000000000001"
+	dir := filepath.Join(home, "sessions", "2026", "11", "01")
+	path := filepath.Join(dir, "rollout-2026-11-01T10-00-00-"+id+".jsonl")
+	odd := filepath.Join(dir, "rollout-x-y.jsonl")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, nil, 0o600), os.WriteFile(odd, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for thread, want := range map[string]string{id: path, id[:8]: "", "": "", "*": "", "x": ""} {
+		if got := RolloutOf(home, thread); got != want {
+			t.Errorf("the file of %q is %q, want %q", thread, got, want)
+		}
+	}
+}
+
 func TestBasesFit(t *testing.T) {
 	const rows = "{\"ordinal\":1}\n{\"ordinal\":2}\n"
 	for _, tt := range []struct {
@@ -365,6 +383,7 @@ func TestBasesFit(t *testing.T) {
 		{len(rows), 0, rows, rows},
 		{len(rows), 3, rows, rows},
 		{len(rows), 2, rows, ""},
+		{len(rows), 1, rows, ""},
 		{len(rows), -1, rows, rows},
 		{len(rows) / 2, 2, rows, rows[:len(rows)/2]},
 		{len(rows) - 1, 3, rows, ""},

@@ -357,12 +357,12 @@ func openCodeParts(ctx context.Context, parts *sql.Stmt, session, message string
 
 // extended writes an object with more members added.
 func extended(b *bytes.Buffer, object string, members ...[]byte) error {
-	object = string(bytes.TrimSpace([]byte(object)))
+	object = strings.TrimSpace(object)
 	if !json.Valid([]byte(object)) || object[0] != '{' {
 		return errors.New("the column data has no JSON object")
 	}
 	b.WriteString(object[:len(object)-1])
-	if len(object) > 2 {
+	if strings.TrimSpace(object[1:len(object)-1]) != "" {
 		b.WriteByte(',')
 	}
 	b.Write(bytes.Join(members, []byte(",")))

@@ -290,6 +290,19 @@ func TestDatabasesOfOpenCode(t *testing.T) {
 	}
 }
 
+// Members are added to any object, and to nothing else. A file beside a database is no database.
+func TestExtendedObjects(t *testing.T) {
+	for object, want := range map[string]string{`{}`: `{"id":1}`, " { } ": `{ "id":1}`, `{"a":2}`: `{"a":2,"id":1}`, `[]`: "", `{`: ""} {
+		var b bytes.Buffer
+		if err := extended(&b, object, []byte(`"id":1`)); (err != nil) != (want == "") || b.String() != want {
+			t.Errorf("%s becomes %s, %v, want %s", object, &b, err, want)
+		}
+	}
+	if _, ok, err := Held("opencode.db-wal"); ok || err != nil {
+		t.Errorf("a log of a database is one: %t, %v", ok, err)
+	}
+}
+
 // Texts of a session are written as JavaScript writes them, also those that look like escapes.
 func TestTextsOfOpenCode(t *testing.T) {
 	for text, want := range map[string]string{

@@ -101,7 +101,7 @@ func withBase(path string, data []byte, most int) ([]byte, error) {
 		return nil, fmt.Errorf("%s: the chain of forks is longer than %d sessions", path, mostForks)
 	}
 	before, whole, err := b.find(path)
-	if err != nil || whole == nil {
+	if whole == nil {
 		return data, err
 	}
 	if whole, err = withBase(before, whole, most-1); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,5 +32,17 @@ func TestCompletionOffersAll(t *testing.T) {
 		if strings.HasPrefix(tt.args[0], "manifest") && strings.Contains(s.run(0, cobra.ShellCompRequestCmd, "manifest", "show", "@last", ""), "\t") {
 			t.Error("a second argument is offered where there is one")
 		}
+	}
+	s.run(0, "put", "note.md", "--type", "doc", "--id", "other")
+	offered := func(args ...string) string {
+		out := s.run(0, append([]string{cobra.ShellCompRequestCmd, "purge"}, args...)...)
+		return fmt.Sprint(strings.Contains(out, "note\t"), strings.Contains(out, "other\t"))
+	}
+	if got := offered("") + offered("note", "") + offered("other", ""); got != "true truefalse truetrue false" {
+		t.Errorf("artifacts to purge are offered as %s", got)
+	}
+	s.run(0, "purge", "note", "--yes")
+	if got := offered(""); got != "false true" {
+		t.Errorf("after a purge there are %s", got)
 	}
 }

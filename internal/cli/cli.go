@@ -380,7 +380,7 @@ blocks, a trace on the resident set, JSON Schemas, manual pages. They change not
 func newCommandList(root *cobra.Command) *cobra.Command {
 	var b strings.Builder
 	for _, cmd := range root.Commands() {
-		if !cmd.Runnable() && !cmd.HasSubCommands() {
+		if !cmd.Runnable() { // a topic
 			continue
 		}
 		fmt.Fprintf(&b, "  %-11s %s\n", cmd.Name(), cmd.Short)

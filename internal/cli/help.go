@@ -18,7 +18,7 @@ func helpText(cmd *cobra.Command) string {
 		text = cmd.Short + "."
 	}
 	text = filled(text) + "\n"
-	if !cmd.Runnable() && !cmd.HasSubCommands() {
+	if !cmd.Runnable() { // a topic
 		return text
 	}
 	usage := cmd.UsageString()

@@ -56,6 +56,7 @@ func TestWrongNumbersOfArguments(t *testing.T) {
 		{"ls a", `carrel: ls: the command takes no arguments: leave out "a"`},
 		{"nonsense", `carrel: unknown command "nonsense" for "carrel"` + "\nhint: carrel --help lists its commands\n"},
 		{"context --wndow 5", "carrel: unknown flag: --wndow\nhint: did you mean --now or --window? carrel context --help lists the flags\n"},
+		{"context --profle 5", "carrel: unknown flag: --profle\nhint: did you mean --profile? carrel context --help lists the flags\n"},
 		{"context --sideways 5", "carrel: unknown flag: --sideways\nhint: carrel context --help lists its flags\n"},
 	} {
 		env, _, stderr := clitest.Env(t)
@@ -65,8 +66,24 @@ func TestWrongNumbersOfArguments(t *testing.T) {
 	}
 }
 
+// A command without an example for one line has no hint, and one that takes any id names no list.
+func TestLackingArguments(t *testing.T) {
+	for _, tt := range []struct{ name, argument, example, want, hint string }{
+		{"x", "ID", "", "x: ID is missing", ""},
+		{"x", "ID", "  carrel x 1\n  carrel x 2", "x: ID is missing", "for example: carrel x 1; see x --help"},
+		{"x", "ID", "  carrel x \\\n    1", "x: ID is missing", ""},
+		{"why", "ID", "", "why: ID is missing: give the id of a block, as carrel messages prints it", ""},
+		{"why", "NAME", "", "why: NAME is missing", ""},
+	} {
+		p := job.NewProblem(lacking(&cobra.Command{Use: tt.name, Example: tt.example}, tt.name, tt.argument))
+		if p.Detail != tt.want || p.Hint != tt.hint {
+			t.Errorf("%+v: %q, %q", tt, p.Detail, p.Hint)
+		}
+	}
+}
+
 func TestNeededArguments(t *testing.T) {
-	for use, want := range map[string]string{"ls": "[]", "diff A|B C... [D] E": "[A or B C]", "x -- A": "[]", "limn run FILE or -": "[]"} {
+	for use, want := range map[string]string{"ls": "[]", "diff A|B C... [D] E": "[A or B C]", "x -- A": "[]", "limn run FILE or -": "[]", "x A Z": "[A Z]"} {
 		if got := fmt.Sprint(needed(use)); got != want {
 			t.Errorf("%s needs %s, want %s", use, got, want)
 		}
@@ -246,6 +263,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"bench retention FILE --budgets 10%,much", exitUsage, "--budgets:"},
 		{"bench retention FILE --strategy window,best", exitUsage, `"best"`},
 		{"bench exam FILE --share 0", exitUsage, "--share: 0 is not from 1 to 100"},
+		{"bench exam FILE --share 1", exitInput, "claude.jsonl:2: "},
+		{"bench exam FILE --share 100", exitInput, "claude.jsonl:2: "},
 		{"bench exam FILE --share 101", exitUsage, "--share: 101 is not from 1 to 100"},
 		{"bench exam FILE --methods window,best", exitUsage, `--methods: no method is called "best": there are all, carrel, baselines, account, `},
 		{"bench exam FILE --windows NEW", exitInput, "no such file"},
@@ -519,6 +538,8 @@ func TestFormerSpellings(t *testing.T) {
 		{"--store level tier", "--store level debug tier"},
 		{"--store=level tier", "--store=level debug tier"},
 		{"-q level", "-q context level"},
+		{"-sx level", "-sx context level"},
+		{"__completeNoDesc tokens x", "__completeNoDesc debug tokens x"},
 		{"help stats", "help context stats"},
 		{"__complete tokens x", "__complete debug tokens x"},
 		{"recall level", "recall level"},

@@ -391,6 +391,9 @@ func TestStaticEmbedder(t *testing.T) {
 	if _, err := o.Embedder.Embed(t.Context(), []string{"x"}); err == nil || !strings.Contains(err.Error(), "embed.static: ") {
 		t.Errorf("with damaged files: %v", err)
 	}
+	if got := o.Embedder.Name(); got != "static" {
+		t.Errorf("the name of damaged files is %q", got)
+	}
 }
 
 func TestOffline(t *testing.T) {
@@ -467,7 +470,7 @@ func TestUnitsRoundTrip(t *testing.T) {
 }
 
 func TestParseSize(t *testing.T) {
-	for s, want := range map[string]Size{"256MiB": 256 << 20, "1 GiB": 1 << 30, "10MB": 10e6, "3kB": 3000, "3KB": 3000, "7B": 7, "7": 7, "0": 0} {
+	for s, want := range map[string]Size{"256MiB": 256 << 20, "1 GiB": 1 << 30, "10MB": 10e6, "8589934591GiB": 8589934591 << 30, "3kB": 3000, "3KB": 3000, "7B": 7, "7": 7, "0": 0} {
 		if got, err := ParseSize(s); err != nil || got != want {
 			t.Errorf("ParseSize(%q) = %d, %v, want %d", s, got, err, want)
 		}

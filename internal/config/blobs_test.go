@@ -32,6 +32,8 @@ func TestBlobsSetting(t *testing.T) {
 		"s3://texts?endpoint=http%3A%2F%2F127.0.0.1%3A9000": "",
 		"/var/lib/carrel/blobs":                             "wants file:///directory",
 		"file://host/blobs":                                 "wants file:///directory",
+		"file:///blobs?region=eu-1":                         "wants file:///directory",
+		"file://":                                           "wants file:///directory",
 		"file:///":                                          "",
 		"https://example.org/blobs":                         "wants file:///directory",
 		"s3:///texts":                                       "wants file:///directory",

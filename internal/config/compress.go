@@ -23,11 +23,10 @@ func StrategyWords() []string {
 // nil if the setting has its built-in value because nobody set it.
 func (s *Settings) ProbeMin() *ratio.Ratio {
 	v := s.value("probes.accept")
-	least, ok := v.Value.(ratio.Ratio)
-	if !ok || v.Origin.Kind == "built-in" {
+	if v.Origin.Kind == "built-in" {
 		return nil
 	}
-	return &least
+	return new(get[ratio.Ratio](s, v.Key))
 }
 
 // Request sets the fields that a request leaves empty to the values of the settings. It sets the
@@ -53,7 +52,6 @@ func (s *Settings) Summarize(r *carrel.CompressRequest) {
 func Summarizes(s carrel.Strategy) bool {
 	switch s {
 	case carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyWindow, carrel.StrategyPager:
-		return false
 	case carrel.StrategyAnchored, carrel.StrategyHybrid, carrel.StrategyRegenerative, carrel.StrategyOpaque:
 		return true
 	}

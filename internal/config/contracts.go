@@ -71,19 +71,7 @@ func contractsDir(env Getenv, dir string) (string, error) {
 
 // workTree returns the git work tree that contains a folder, which may not exist yet, or "".
 func workTree(dir string) string {
-	at := dir
-	for {
-		resolved, err := filepath.EvalSymlinks(at)
-		if err == nil {
-			at = resolved
-			break
-		}
-		if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(at) == at {
-			break
-		}
-		at = filepath.Dir(at)
-	}
-	for ; ; at = filepath.Dir(at) {
+	for at := Resolved(dir); ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at
 		}

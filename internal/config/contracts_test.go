@@ -136,6 +136,8 @@ func TestContractName(t *testing.T) {
 		{governance.DefaultScope, "con.a", "%63on.a"},
 		{governance.DefaultScope, "console", "console"},
 		{governance.DefaultScope, "ä", "%c3%a4"},
+		{governance.DefaultScope, "az{09", "az%7b09"},
+		{governance.DefaultScope, transcript.SessionID(strings.Repeat("a", longest)), strings.Repeat("a", longest)},
 		{"acme/web", "s", "acme%2fweb@s"},
 	} {
 		if got := contractName(tt.scope, tt.id); got != tt.want {

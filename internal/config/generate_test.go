@@ -147,6 +147,8 @@ func TestGenerator(t *testing.T) {
 func TestGeneratorSaysWhatLacks(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", "generate.url: is not set"},
+		{"[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\nceiling = 9\nkey_file = 'absent'\n", "config.toml:5: generate.key_file: open "},
+		{"[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\nceiling = 9\nkey_file = 'config.toml'\n", "config.toml:5: generate.key_file: the file must have exactly one line"},
 		{"[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\n", "generate.ceiling: is 0"},
 		{"offline = true\n[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\nceiling = 9\n", "offline: is on, so no model can be asked"},
 	} {
@@ -154,7 +156,7 @@ func TestGeneratorSaysWhatLacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g, err := s.Generator(); g != nil || err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+		if g, err := s.Generator(); g != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %s", tt.text, err, tt.want)
 		}
 	}
@@ -164,5 +166,8 @@ func TestGeneratorSaysWhatLacks(t *testing.T) {
 	}
 	if g, err := s.Generator(); err != nil || g.Name() != "m@http://127.0.0.1:1/v1" {
 		t.Errorf("%v, %v", g, err)
+	}
+	if _, err := loadUser(t, "generate.window = 1"); err == nil || !strings.Contains(err.Error(), "config.toml:1: generate.window: the tokens of a reply") {
+		t.Errorf("a window of one token: %v", err)
 	}
 }

@@ -44,6 +44,7 @@ func TestReadersAtTheirBounds(t *testing.T) {
 		{"target", readTarget, i, "0", nil},
 		{"target", readTarget, f, "1.0", ratio.One},
 		{"target", readTarget, f, "0.0", nil},
+		{"target", readTarget, f, "0.000001", ratio.Ratio(1)},
 		{"target", readTarget, f, "1.1", nil},
 		{"target", readTarget, s, "50%", ratio.One / 2},
 		{"target", readTarget, s, "0%", nil},

@@ -527,8 +527,8 @@ func (v *Value) place(env Getenv, f *source, name string) (string, error) {
 
 // inside reports whether path is in dir, with symbolic links resolved as far as each of them exists.
 func inside(path, dir string) bool {
-	rel, err := filepath.Rel(Resolved(dir), Resolved(path))
-	return err == nil && filepath.IsLocal(rel)
+	rel, _ := filepath.Rel(Resolved(dir), Resolved(path)) // "", which is not local, if path is on another volume
+	return filepath.IsLocal(rel)
 }
 
 // Resolved returns a path with symbolic links resolved, as far as the path exists.

@@ -81,6 +81,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a key below a key", "budget.window.first = 1", "f:1:1: budget.window.first: unknown key"},
 		{"a value for a table", "budget = 1", "f:1:1: budget: is a table of keys, not a value"},
 		{"a value for a profile", "[profile]\na = 1", "f:2:1: profile.a: is a table of keys, not a value"},
+		{"a server without a name", "[sources.mcp.'']\nurl = 'https://example.org/mcp'", "f:1:2: sources.mcp.\"\": unknown key"},
 		{"a list of tables", "[[keep]]\nlast = 1", "f:1:3: keep: is one table, not a list: write [...]"},
 		{"the profile that is built in", "[profile.default.keep]", "f:1:2: profile.default.keep: is the built-in profile: give the profile another name"},
 		{"the same in one key", "profile.default.keep.last = 1", "f:1:1: profile.default: is the built-in profile: give the profile another name"},
@@ -127,6 +128,7 @@ func TestUnknownKeysHaveNear(t *testing.T) {
 		{"[budget]\nsize = 1", "the keys of this table are budget.window, ", "server"},
 		{"[profile.a]\nkeep.first = 1", "the keys of this table are keep.last", "budget"},
 		{"window = 1", "did you mean budget.window or generate.window?", "keep"},
+		{"acme.email = 'a'", "did you mean server.acme.email?", "keep"},
 		{"[probing]\nx = 1", "settings begin with store, scope, budget, ", "budget.window"},
 	} {
 		_, err := parse("f", []byte(tt.text))
@@ -425,6 +427,34 @@ func TestSummarize(t *testing.T) {
 				t.Errorf("strategy %q, want %q", req.Strategy, tt.want)
 			}
 		})
+	}
+}
+
+// What lacks on the machine is an error of its own, also in a project's file.
+func TestSettingsOfABrokenMachine(t *testing.T) {
+	w := newWorld(t, "", "embed.static = '~/model'\n", "")
+	w.vars["HOME"] = ""
+	if _, err := Load(w.sources(nil)); err == nil || !strings.Contains(err.Error(), "HOME: is not set") {
+		t.Errorf("without a home: %v", err)
+	}
+	w = newWorld(t, "", "", "")
+	path := filepath.Join(w.vars["XDG_CONFIG_HOME"], "carrel", "config.toml")
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(w.sources(nil))
+	if e, ok := errors.AsType[*FileError](err); !ok || e.File != path {
+		t.Errorf("a folder for the user's file: %v", err)
+	}
+}
+
+// CLICOLOR_FORCE forces colors unless it is a word for no.
+func TestForcedColors(t *testing.T) {
+	for v, want := range map[string]string{"": "auto", "0": "auto", "false": "auto", "1": "always"} {
+		s, err := withVariables(t, map[string]string{"CLICOLOR_FORCE": v})
+		if err != nil || s.Color() != want {
+			t.Errorf("%q: %v, %v, want %s", v, s, err, want)
+		}
 	}
 }
 

@@ -164,7 +164,7 @@ func (d *demo) load(ctx context.Context) error {
 			forks++
 		}
 	}
-	d.check(in.Messages > 0 && forks == 1, "%d messages and %d forks were read", in.Messages, forks)
+	d.check(forks == 1, "%d messages and %d forks were read", in.Messages, forks)
 	again, err := d.engine.Import(ctx, d.scope, &carrel.ImportRequest{Name: "demo.jsonl", Data: d.data})
 	if err != nil {
 		return err
@@ -347,6 +347,12 @@ func (d *demo) why(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.explain(why)
+	return nil
+}
+
+// explain reports why a block is in its state, and checks that this is known.
+func (d *demo) explain(why *carrel.WhyResult) {
 	var last *carrel.WhyEntry
 	if n := len(why.History); n > 0 {
 		last = &why.History[n-1]
@@ -354,7 +360,7 @@ func (d *demo) why(ctx context.Context) error {
 	d.check(last != nil && last.Decision != nil, "the journal knows why %s is %s", d.cut, why.State)
 	if last == nil || last.Decision == nil || why.Need == nil || len(why.Need.Names) == 0 {
 		d.check(false, "%s has names, each with its chance", d.cut)
-		return nil
+		return
 	}
 	n := why.Need.Names[0]
 	state := "not in the window"
@@ -362,7 +368,6 @@ func (d *demo) why(ctx context.Context) error {
 		state = "in the window"
 	}
 	d.report("why", "%s is %s, %d passages of it kept · likeliest to be needed: %s, %s, %s", d.cut, why.State, last.Decision.Lines, n.Name, n.Chance.Percent(), state)
-	return nil
 }
 
 func (d *demo) undo(ctx context.Context) error {

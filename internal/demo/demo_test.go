@@ -109,4 +109,9 @@ func TestLinesOfADemonstration(t *testing.T) {
 			t.Errorf("paragraphWith(%q) = %q, want %q", text, got, want)
 		}
 	}
+	var out bytes.Buffer
+	(&demo{out: &out}).quote([]string{strings.Repeat("é", 74), strings.Repeat("é", 75)})
+	if want := "\n    " + strings.Repeat("é", 74) + "\n    " + strings.Repeat("é", 73) + "…\n\n"; out.String() != want {
+		t.Errorf("quote wrote %q, want %q", out.String(), want)
+	}
 }

@@ -76,12 +76,18 @@ func (d *demo) planner(ctx context.Context) error {
 	all := len(blocks)
 	d.check(named == all, "%d of %d blocks are in the window or named there by their ids", named, all)
 	d.check(same == all, "%d of %d blocks are recalled byte for byte", same, all)
-	before := said(original.Messages)
-	lines, names := shared(linesOf(before), linesOf(text)), shared(namesOf(before), namesOf(text))
-	d.check(lines >= 50 && names >= 200, "%d lines and %d names are kept", lines, names) // the user's words alone have fewer
+	lines, names := d.kept(said(original.Messages), text)
 	d.report("planner", "a copy, %s → %s tok (−%d%%), no summary · %s lines and %s names of %d blocks kept · %d/%d blocks one recall away",
 		group(int(r.Before)), group(int(r.After)), 100-100*int(r.After)/int(r.Before), group(lines), group(names), kept, same, all)
 	return nil
+}
+
+// kept counts the lines and the names that are still in a text, and checks that they are more
+// than the user's words have.
+func (d *demo) kept(before, after string) (lines, names int) {
+	lines, names = shared(linesOf(before), linesOf(after)), shared(namesOf(before), namesOf(after))
+	d.check(lines >= 50 && names >= 200, "%d lines and %d names are kept", lines, names)
+	return lines, names
 }
 
 func decode(data []byte) (*transcript.Session, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel"
@@ -23,7 +24,7 @@ func (d *demo) story(ctx context.Context) error {
 	}
 	e, in, r, original, window := c.engine, c.imported, c.result, c.original, c.window
 	blocks := transcript.Group(original.ID, 0, original.Messages)
-	log := blockWith(blocks, original.Messages, logOf)
+	log := slices.IndexFunc(blocks, func(b transcript.Block) bool { return strings.Contains(b.Text(original.Messages), logOf) })
 	d.check(log >= 0, "the log of a worker is in the conversation")
 	if log < 0 {
 		return nil
@@ -103,16 +104,6 @@ func excerpt(text string) []string {
 	return append(lines[:first:first], fmt.Sprintf("… %d more lines", len(lines)-first-1), lines[len(lines)-1])
 }
 
-// blockWith returns the first block whose text has a word, or -1.
-func blockWith(blocks []transcript.Block, messages []transcript.Message, word string) int {
-	for i := range blocks {
-		if strings.Contains(blocks[i].Text(messages), word) {
-			return i
-		}
-	}
-	return -1
-}
-
 // paragraphWith returns the lines about a command in an account, from its mark to the id of its
 // block.
 func paragraphWith(text, command string) string {
@@ -121,9 +112,9 @@ func paragraphWith(text, command string) string {
 		return ""
 	}
 	from := 1 + strings.LastIndexByte(text[:max(at-1, 0)], '\n')
-	end := strings.Index(text[at:], "]\n")
-	if end < 0 {
-		return text[from:]
+	rest, _, closed := strings.Cut(text[at:], "]\n")
+	if closed {
+		rest += "]"
 	}
-	return text[from : at+end+1]
+	return text[from:at] + rest
 }

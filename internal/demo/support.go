@@ -106,7 +106,7 @@ func (d *deskMaker) rest() {
 		title := fmt.Sprintf("%s, case %d", topic, 1000+i)
 		age := time.Duration(20+i%60) * deskDay
 		ttl := age + time.Duration(1+i%40)*deskDay
-		if left := deskArtifact - len(d.all); d.old < deskExpired && (i%5 < 2 || left <= deskExpired-d.old) {
+		if d.old < deskExpired && i%5 < 2 {
 			ttl = age - time.Duration(1+i%15)*deskDay // expired
 		}
 		d.add(class, title, prose(title, otherWords, 300+17*(i%50), i), age, ttl)

@@ -162,7 +162,7 @@ func (m *mover) copyCalls(ctx context.Context, p *plan) error {
 			return err
 		}
 		if len(calls) == 0 {
-			break
+			return nil
 		}
 		var begun, ended []store.Call
 		for i, c := range calls {

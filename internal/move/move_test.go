@@ -397,7 +397,19 @@ func TestGoesOnFromAnywhere(t *testing.T) {
 // A target that has something else is refused, and stays as it is.
 func TestOtherTargets(t *testing.T) {
 	source := memory.New()
-	newSource(t, source)
+	if err := newSource(t, source).s.RevokeCredential(t.Context(), "tok1", epoch.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	credential := func(id, note string, hash byte) func(w *writer) {
+		return func(w *writer) {
+			c := &store.Credential{
+				ID: id, Hash: make([]byte, store.HashSize), Actor: "ci", Created: epoch, Note: note,
+				Scopes: []governance.ScopePattern{"a/*"}, Permissions: []governance.Permission{governance.Read},
+			}
+			c.Hash[0] = hash
+			w.err = w.s.AddCredential(w.ctx, c)
+		}
+	}
 	begun := func(alter func(*store.Call), ends ...store.Call) func(w *writer) {
 		c := store.Call{ID: "call0", Session: "long", State: store.CallIntent, Begun: epoch, Intent: []byte(`{}`)}
 		alter(&c)
@@ -420,7 +432,17 @@ func TestOtherTargets(t *testing.T) {
 			*w = *write(w.ctx, w.s)
 			w.record(store.Call{ID: "call1", State: store.CallDone, Ended: epoch})
 		},
-		"another scope": func(w *writer) { w.err = w.s.AddCells(w.ctx, "other", []store.Cell{newCell("x", store.CellText)}, nil) },
+		"more calls": func(w *writer) {
+			*w = *write(w.ctx, w.s)
+			w.record(store.Call{ID: "call3", State: store.CallIntent, Begun: epoch})
+		},
+		"another edge": func(w *writer) {
+			*w = *write(w.ctx, w.s)
+			w.err = w.s.AddCells(w.ctx, scope, nil, []store.Edge{{Derived: "art0", Source: "one0i", Rel: "from"}})
+		},
+		"a credential of another key":           credential("tok0", "n", 1),
+		"a revoked credential, noted otherwise": credential("tok1", "x", 0),
+		"another scope":                         func(w *writer) { w.err = w.s.AddCells(w.ctx, "other", []store.Cell{newCell("x", store.CellText)}, nil) },
 		"another credential": func(w *writer) {
 			w.err = w.s.AddCredential(w.ctx, &store.Credential{ID: "x", Hash: make([]byte, store.HashSize), Actor: "a", Created: epoch})
 		},
@@ -444,14 +466,114 @@ func TestOtherTargets(t *testing.T) {
 	}
 }
 
-// A damaged source has one cell that cannot be read.
+// A copy whose contract or artifacts are others than those of the source is refused.
+func TestOtherParts(t *testing.T) {
+	source, target := memory.New(), memory.New()
+	newSource(t, source)
+	w := &writer{ctx: t.Context(), s: target, at: make(map[transcript.SessionID]store.Revision)}
+	for i := range 4 {
+		m := message("long", i, fmt.Sprintf("apple pear%d", i))
+		m.Statements[0] += " "
+		w.apply("long", m)
+	}
+	_, err := move.Run(t.Context(), source, target, options)
+	if _, ok := errors.AsType[*move.OtherError](err); w.err != nil || !ok || !strings.Contains(err.Error(), "session long has another contract") {
+		t.Errorf("another contract: %v, %v", err, w.err)
+	}
+
+	for what, artifacts := range map[string][]store.Write{"an artifact more": nil, "another artifact": {artifact("y", "art0", 0, store.StatusLive)}} {
+		source, target = memory.New(), memory.New()
+		from, to := &writer{ctx: t.Context(), s: source}, &writer{ctx: t.Context(), s: target}
+		cells := []store.Cell{newCell("art0", store.CellText), newCell("art0about", store.CellAbout)}
+		from.update(&store.Update{Cells: cells, Artifacts: artifacts})
+		from.update(&store.Update{})
+		to.update(&store.Update{Cells: cells, Artifacts: []store.Write{artifact("x", "art0", 0, store.StatusLive)}})
+		_, err = move.Run(t.Context(), source, target, options)
+		if _, ok := errors.AsType[*move.OtherError](err); errors.Join(from.err, to.err) != nil || !ok || !strings.Contains(err.Error(), "artifact x is another in the source, or is not there") {
+			t.Errorf("%s: %v, %v, %v", what, err, from.err, to.err)
+		}
+	}
+	for want, e := range map[string]*move.DifferError{
+		"credentials: the source was changed during the move":               {Changed: true},
+		"scope a/b: the digest of the copy differs from that of the source": {Scope: "a/b"},
+	} {
+		if e.Error() != want {
+			t.Errorf("%q, want %q", e.Error(), want)
+		}
+	}
+}
+
+// What a session lost before it began again is lost in the copy, too.
+func TestErasedListsMove(t *testing.T) {
+	for what, without := range map[string]func(*store.Change){
+		"rewrites":   func(c *store.Change) { c.Statements = nil },
+		"statements": func(c *store.Change) { c.Rewrites = nil },
+	} {
+		source, target := memory.New(), memory.New()
+		w := &writer{ctx: t.Context(), s: source, at: make(map[transcript.SessionID]store.Revision)}
+		first := message("s", 0, "x")
+		without(first)
+		w.apply("s", first)
+		for range 2 {
+			if w.err != nil {
+				t.Fatal(w.err)
+			}
+			if _, err := move.Run(t.Context(), source, target, options); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			same(t, what, source, target)
+			w.purge("s", 0)
+			again := message("s", 1, "y")
+			again.ItemsFrom, again.Blocks[0].Turn, again.Head.Blocks, again.Head.Tokens, again.Statements, again.Rewrites = 0, 1, 1, 10, nil, nil
+			w.apply("s", again)
+		}
+	}
+}
+
+// A counted target counts the cells of each write.
+type counted struct {
+	store.Database
+	cells []int
+}
+
+func (c *counted) AddCells(ctx context.Context, sc governance.Scope, cells []store.Cell, edges []store.Edge) error {
+	c.cells = append(c.cells, len(cells))
+	return c.Database.AddCells(ctx, sc, cells, edges)
+}
+
+// A write of cells has 4 MiB of them, or the last ones. If a cell cannot be read, those before it
+// are not written in its stead.
+func TestCellsMoveInBatches(t *testing.T) {
+	source := memory.New()
+	for _, id := range []store.CellID{"a", "b", "c"} {
+		c := store.Cell{ID: id, Kind: store.CellText, Body: make([]byte, 2<<20)}
+		c.Commit = digest.Commit(c.Salt, string(c.Kind), c.Body)
+		if err := source.AddCells(t.Context(), scope, []store.Cell{c}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := &counted{Database: memory.New()}
+	if _, err := move.Run(t.Context(), source, to, options); err != nil || fmt.Sprint(to.cells) != "[2 1]" {
+		t.Errorf("batches of %v cells, %v, want 2 and 1", to.cells, err)
+	}
+	to = &counted{Database: memory.New()}
+	if _, err := move.Run(t.Context(), &damaged{source, "b", 1}, to, options); !errors.Is(err, store.ErrCorrupt) || len(to.cells) > 0 {
+		t.Errorf("a cell that cannot be read: %v after %v cells", err, to.cells)
+	}
+}
+
+// A damaged source has one cell that cannot be read, but for the first times.
 type damaged struct {
 	store.Database
 
-	cell store.CellID
+	cell  store.CellID
+	times int
 }
 
 func (d *damaged) Cells(ctx context.Context, sc governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
+	if d.times--; d.times >= 0 {
+		return d.Database.Cells(ctx, sc, ids)
+	}
 	return func(yield func(*store.Cell, error) bool) {
 		for c, err := range d.Database.Cells(ctx, sc, ids) {
 			if err == nil && c.ID == d.cell {
@@ -468,13 +590,13 @@ func (d *damaged) Cells(ctx context.Context, sc governance.Scope, ids []store.Ce
 func TestDamage(t *testing.T) {
 	source, target := memory.New(), memory.New()
 	newSource(t, source)
-	if _, err := move.Run(t.Context(), &damaged{source, "long3s"}, target, options); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "read the source: check scope test/move: cell long3s") {
+	if _, err := move.Run(t.Context(), &damaged{source, "long3s", 0}, target, options); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "read the source: check scope test/move: cell long3s") {
 		t.Errorf("a damaged source: %v", err)
 	}
 	if all, err := target.Scopes(t.Context()); err != nil || len(all) > 0 {
 		t.Errorf("scopes %q, %v were written from a damaged source", all, err)
 	}
-	if _, err := move.Run(t.Context(), source, &damaged{target, "long3s"}, options); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "verify the copy") {
+	if _, err := move.Run(t.Context(), source, &damaged{target, "long3s", 0}, options); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "verify the copy") {
 		t.Errorf("a damaged copy: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel/internal/cli/out"
@@ -14,6 +15,9 @@ func TestRetentionIsPrinted(t *testing.T) {
 	r := &retentionResult{Sessions: 1, Cases: 2, Tokens: 1500, Needs: 2.25}
 	if got, want := r.counts(), "1 session, 2 cases, on average of 1,500 tokens and 2.2 names that were needed"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if got := (&retentionResult{Idle: 1, Left: 1}).counts(); !strings.HasSuffix(got, "· 1 with too little that is used again · 1 file left (--max)") {
+		t.Errorf("%q does not have one of each", got)
 	}
 	r.Short, r.Min, r.Idle, r.Skipped, r.Left = 1, 1000, 2, 1, 2
 	if got, want := r.counts(), "1 session, 2 cases, on average of 1,500 tokens and 2.2 names that were needed · 1 too short (--min 1000) · 2 with too little that is used again · 1 file without a conversation · 2 files left (--max)"; got != want {

@@ -285,8 +285,8 @@ func (d *doctor) roundTrip(ctx context.Context) error {
 		return err
 	}
 	_, violations, err := carrel.Validate(in.Format, out.Data)
-	if err == nil && len(violations) > 0 {
-		err = fmt.Errorf("the provider would refuse the compressed conversation: %v", violations[0])
+	if len(violations) > 0 {
+		return fmt.Errorf("the provider would refuse the compressed conversation: %v", violations[0])
 	}
 	return err
 }

@@ -62,7 +62,7 @@ func (d *doctor) claude() (*installed, error) {
 		}
 		h := scopedHooks{scope, make(map[string]string)}
 		for _, path := range []string{at.settings, at.servers} {
-			if path == read.settings || path == read.servers {
+			if path == read.settings {
 				continue // this folder is the home folder
 			}
 			if err := in.read(path, &h); err != nil {
@@ -113,12 +113,14 @@ func (in *installed) read(path string, h *scopedHooks) error {
 	}
 	maps.Copy(h.programs, found)
 	plain := t.plain()
-	if n, err := t.at("enabledPlugins"); err == nil && n != nil {
+	if n, _ := t.at("enabledPlugins"); n != nil {
 		for _, m := range n.members {
-			in.plugin = in.plugin || strings.HasPrefix(m.Key, "carrel@") && string(m.Value.Of(plain)) == "true"
+			if strings.HasPrefix(m.Key, "carrel@") && string(m.Value.Of(plain)) == "true" {
+				in.plugin = true
+			}
 		}
 	}
-	if n, err := t.at("mcpServers", serverName); err == nil && n != nil && n.kind == rawjson.Object {
+	if n, _ := t.at("mcpServers", serverName); n != nil && n.kind == rawjson.Object {
 		var s stdioServer
 		if json.Unmarshal(n.span.Of(plain), &s) == nil {
 			in.server, in.scope = s.Command, h.scope
@@ -168,7 +170,7 @@ func other(program, client, scope string) *doctorCheck {
 	if err != nil {
 		return &doctorCheck{State: stateFail, Detail: program + " does not exist", Advice: writesProgram(program, client, scope)}
 	}
-	if self, err := os.Executable(); err != nil || !sameFile(found, self) {
+	if self, _ := os.Executable(); !sameFile(found, self) { // no file is the same as one that is not known
 		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this one, and was not tried", Advice: writesProgram(program, client, scope)}
 	}
 	return nil

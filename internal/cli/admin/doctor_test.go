@@ -161,6 +161,15 @@ func TestDoctorKeepsTheStore(t *testing.T) {
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the file was changed, %v", err)
 	}
+	for _, step := range []struct{ flag, want string }{{"-n", "carrel store migrate"}, {"-n=false", "brought to schema "}, {"-n", " is up to date"}} {
+		said := new(bytes.Buffer)
+		d.j.Stdout = said
+		migrate := newStoreMigrate(d.j)
+		migrate.SetArgs([]string{step.flag})
+		if err := migrate.ExecuteContext(t.Context()); err != nil || !strings.Contains(said.String(), step.want) {
+			t.Errorf("migrate %s: %s, %v, want %q", step.flag, said, err, step.want)
+		}
+	}
 
 	path = postgres.New(t)
 	if c := d.store(t.Context()); c.State != stateOK || !strings.Contains(c.Detail, "it will be made when it is needed") {
@@ -203,6 +212,7 @@ func TestDoctorReadsTheSettings(t *testing.T) {
 		{"another plug-in", `{"enabledPlugins":{"carrels@y":true}}`, "Claude Code has no hooks of Carrel", stateWarn},
 		{"both", `{"hooks":{` + all + `},` + plugin + `}`, "the settings and the plug-in both have them, so each runs twice", stateWarn},
 		{"one hook", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"carrel hook claude Stop"}]}]}}`, "no hook for ", stateWarn},
+		{"all but one hook", `{"hooks":{` + strings.Replace(all, "claude SessionStart", "other SessionStart", 1) + `}}`, "no hook for SessionStart", stateWarn},
 		{"no JSON", `{"hooks":`, "settings.json:1", stateFail},
 	} {
 		d, write := examine(t)

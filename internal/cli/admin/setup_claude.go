@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"encoding/json"
 	"path/filepath"
-	"slices"
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/server/proxy"
@@ -61,13 +59,9 @@ type stdioServer struct {
 
 func claudeServer() *serverEntry {
 	return &serverEntry{
-		under: "mcpServers",
-		value: func(program string) any { return stdioServer{"stdio", program, []string{"mcp"}} },
-		program: func(raw []byte) (string, bool) {
-			var s stdioServer
-			ours := json.Unmarshal(raw, &s) == nil && ourProgram(s.Command) && slices.Equal(s.Args, []string{"mcp"})
-			return s.Command, ours
-		},
+		under:   "mcpServers",
+		value:   func(program string) any { return stdioServer{"stdio", program, []string{"mcp"}} },
+		program: stdioProgram,
 	}
 }
 

@@ -97,7 +97,7 @@ func plan(f *setupFile, undo bool) (*fileChange, error) {
 		return c, nil
 	}
 	without, err := (&setupFile{path: f.path, parts: f.all}).without(before)
-	if err == nil && bytes.Equal(without, before) { // otherwise keep the older backup; or there was no file
+	if bytes.Equal(without, before) { // otherwise keep the older backup; or there was no file
 		c.backup = f.path + backupSuffix
 	}
 	return c, err
@@ -167,11 +167,8 @@ func (f *setupFile) without(data []byte) (_ []byte, err error) {
 // exist.
 func readIfThere(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err == nil && data == nil:
-		return []byte{}, nil
 	}
 	return data, err
 }

@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"encoding/json"
 	"path/filepath"
-	"slices"
 
 	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/job"
@@ -84,12 +82,8 @@ type geminiStdio struct {
 
 func geminiServer() *serverEntry {
 	return &serverEntry{
-		under: "mcpServers",
-		value: func(program string) any { return geminiStdio{program, []string{"mcp"}} },
-		program: func(raw []byte) (string, bool) {
-			var s geminiStdio
-			ours := json.Unmarshal(raw, &s) == nil && ourProgram(s.Command) && slices.Equal(s.Args, []string{"mcp"})
-			return s.Command, ours
-		},
+		under:   "mcpServers",
+		value:   func(program string) any { return geminiStdio{program, []string{"mcp"}} },
+		program: stdioProgram,
 	}
 }

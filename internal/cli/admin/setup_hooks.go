@@ -129,7 +129,7 @@ func (h *hookTable) has(t *settingsText, e *hookEvent, program string) (bool, er
 		return false, err
 	}
 	list, err := t.at("hooks", e.name)
-	if err != nil || list == nil {
+	if list == nil {
 		return false, err
 	}
 	plain := t.plain()
@@ -163,7 +163,7 @@ func (h *hookTable) drop(t *settingsText) error {
 
 func (h *hookTable) dropEvent(t *settingsText, event string) error {
 	list, err := t.at("hooks", event)
-	if err != nil || list == nil || list.kind != rawjson.Array {
+	if list == nil {
 		return err
 	}
 	plain := t.plain()

@@ -53,7 +53,7 @@ func urlPart(address, upstream string, path ...string) setupPart {
 		return t.set(dir, key, address)
 	}
 	drop := func(t *settingsText) error {
-		if _, there, err := find(t); err != nil || !isProxy(there, address) {
+		if _, there, err := find(t); !isProxy(there, address) {
 			return err
 		}
 		return t.cutMember(dir, key)

@@ -80,6 +80,7 @@ func TestProxySetupRefuses(t *testing.T) {
 		{"a provider behind a comment about it", "# model_provider is explained\nmodel = \"m\"\n\"model_provider\" = \"azure\"\n[model_providers.x]\nname = \"x\"\n", 3, codexPart(testProxy)},
 		{"another provider of our name", "[model_providers.carrel]\nname = \"x\"\n", 0, codexPart(testProxy)},
 		{"no TOML", "a = 1\nb = = 2\n", 2, codexPart(testProxy)},
+		{"half of a server", "a = 1\n" + codexBegin + ofServer + "\n[mcp_servers.carrel]\n", 2, codexServer("carrel")},
 		{"half of what setup wrote", "a = 1\n" + codexBegin + "\nmodel_provider = \"carrel\"\n", 2, codexPart(testProxy)},
 		{"another server of our name", "[mcp_servers.carrel]\ncommand = \"wood\"\n", 0, codexServer("carrel")},
 		{"servers in a line", "mcp_servers = { x = { command = \"x\" } }\n", 0, codexServer("carrel")},

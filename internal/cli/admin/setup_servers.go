@@ -2,8 +2,7 @@ package admin
 
 import (
 	"encoding/json"
-
-	"github.com/carrel-dev/carrel/internal/rawjson"
+	"slices"
 )
 
 // A serverEntry is Carrel's MCP server in JSON settings of a client.
@@ -53,10 +52,21 @@ func (e *serverEntry) add(t *settingsText, program string) error {
 	return t.set([]string{e.under}, serverName, server)
 }
 
+// stdioProgram is the function program of clients whose entries have the command and its arguments
+// apart.
+func stdioProgram(raw []byte) (program string, ours bool) {
+	var s struct {
+		Command string
+		Args    []string
+	}
+	ours = json.Unmarshal(raw, &s) == nil && ourProgram(s.Command) && slices.Equal(s.Args, []string{"mcp"})
+	return s.Command, ours
+}
+
 // drop removes the server from settings.
 func (e *serverEntry) drop(t *settingsText) error {
 	_, ours, err := e.find(t)
-	if err != nil || !ours {
+	if !ours {
 		return err
 	}
 	return t.cutMember([]string{e.under}, serverName)
@@ -65,7 +75,7 @@ func (e *serverEntry) drop(t *settingsText) error {
 // find returns the program of the server in settings, and whether setup wrote the entry.
 func (e *serverEntry) find(t *settingsText) (program string, ours bool, err error) {
 	there, err := t.at(e.under, serverName)
-	if err != nil || there == nil || there.kind != rawjson.Object {
+	if there == nil {
 		return "", false, err
 	}
 	program, ours = e.program(there.span.Of(t.plain()))

@@ -318,15 +318,17 @@ func TestTrailingCommas(t *testing.T) {
 // Setup does not overwrite a change that was made between plan and write.
 func TestSetupSeesARace(t *testing.T) {
 	f := hooksFile(filepath.Join(t.TempDir(), "settings.json"))
-	c, err := plan(f, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(f.path, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := applyChange(job.New(&job.Env{}), c); err == nil {
-		t.Error("the file was overwritten")
+	for _, text := range []string{"{}", "{ }"} {
+		c, err := plan(f, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f.path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := applyChange(job.New(&job.Env{}), c); err == nil {
+			t.Errorf("the file was overwritten when it became %s", text)
+		}
 	}
 }
 

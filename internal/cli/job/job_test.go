@@ -140,6 +140,8 @@ func TestWithin(t *testing.T) {
 		{"a", "/", false},
 		{"", "/", false},
 		{`C:\a\b`, `C:\a`, true},
+		{`C:\a\b`, `C:\a\`, true},
+		{`C:\ab`, `C:\a\`, false},
 	} {
 		if got := Within(tt.path, tt.dir); got != tt.want {
 			t.Errorf("within(%q, %q) = %v, want %v", tt.path, tt.dir, got, tt.want)

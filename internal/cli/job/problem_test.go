@@ -165,6 +165,7 @@ func TestHints(t *testing.T) {
 		{"a budget below the floor", &pager.FloorError{Need: 1234}, "carrel compress --target 1234, or --strategy account --smallest, or carrel unpin ID for a pinned block"},
 		{"a discard below the floor", &pager.DiscardError{Target: 5, Floor: 4321}, "carrel discard --auto --to 4321"},
 		{"a paging that is refused", &pager.DiscardError{Paging: true}, "nothing was paged; carrel messages shows the blocks under rules, and carrel unpin lifts a pin"},
+		{"a discard of all but a token", &pager.DiscardError{Target: 1, Floor: 9}, "carrel discard --auto --to 9"},
 		{"a discard at the floor", &pager.DiscardError{Before: 5, Floor: 5}, "nothing was discarded, and nothing needs to be: the window is not above its floor, the setting budget.floor"},
 		{"a discard that is refused", &pager.DiscardError{Before: 6, Floor: 5}, "nothing was discarded; carrel messages shows the blocks that may leave, and carrel discard --auto chooses"},
 	} {

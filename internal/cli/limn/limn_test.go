@@ -2,6 +2,7 @@ package limn
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
+	"github.com/carrel-dev/carrel/limn"
 )
 
 // A file watcher of a pack looks in the folder that -C names.
@@ -28,12 +30,73 @@ func TestLimnWatchesBelowDirectory(t *testing.T) {
 
 func TestLabelsDoNotTouch(t *testing.T) {
 	p := out.NewPage(false, 80)
-	for left := []label{{0, "target"}, {3, "context"}, {7, "depth"}, {9, "style"}}; len(left) > 0; {
+	for left := []label{{0, "target"}, {3, "context"}, {7, "depth"}, {9, "style"}, {10, "goal"}}; len(left) > 0; {
 		left = printLabels(p, left)
 	}
-	const want = "target depth\n   context\n         style\n"
+	const want = "target depth\n   context\n         style\n          goal\n"
 	if diff := cmp.Diff(want, p.String()); diff != "" {
 		t.Errorf("labels (-want +got)\n%s", diff)
+	}
+}
+
+// A fault has the place that is known of it, but not of what was typed.
+func TestFaultsHavePlaces(t *testing.T) {
+	line := &limn.Line{Pos: limn.Pos{Line: 2, Column: 1}}
+	for _, tt := range []struct {
+		line  *limn.Line
+		at    limn.Pos
+		typed bool
+		want  string
+	}{
+		{line, limn.Pos{Line: 1, Column: 5}, false, "Error: line 1, column 5: m"},
+		{line, limn.Pos{}, false, "Error: line 2: m"},
+		{line, limn.Pos{Line: 3, Column: 5}, true, "Error: m"},
+		{nil, limn.Pos{Line: 3, Column: 5}, false, "Error: m"},
+	} {
+		r := &limnRun{typed: tt.typed}
+		if got := r.fault(&limn.Result{Message: "m", Line: tt.line, Err: &limn.Error{Pos: tt.at, Hint: "h"}}); !slices.Equal(got, []string{tt.want, "Hint: h"}) {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+	r := new(limnRun)
+	for _, metadata := range []map[string]any{nil, {"statement": 1}, {"statement": "0"}} {
+		if r.firing(metadata); r.prefix != "" {
+			t.Errorf("%v: the prefix is %q", metadata, r.prefix)
+		}
+	}
+}
+
+// A quiet run prompts for nothing, and neither does one without a terminal.
+func TestPrompts(t *testing.T) {
+	for _, tt := range []struct {
+		terminal, quiet bool
+		want            string
+	}{{true, false, "> "}, {true, true, ""}, {false, false, ""}} {
+		env, _, stderr := clitest.Env(t)
+		env.StdinTerminal = tt.terminal
+		j := job.New(env)
+		j.Quiet = tt.quiet
+		if (&limnRun{j: j}).prompt("> "); stderr.String() != tt.want {
+			t.Errorf("%+v: %q", tt, stderr)
+		}
+	}
+}
+
+// A difference may be in the last lines.
+func TestDifferencesOfLines(t *testing.T) {
+	if got, want := lineDiff("f", "a\nb\nc\n", "a\nB\nC\n"), "--- f\n+++ f\n@@ -2,2 +2,2 @@\n-b\n-c\n+B\n+C\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A folder whose name is a word of a prompt is no file with a prompt.
+func TestFilesWithPrompts(t *testing.T) {
+	env, _, _ := clitest.Env(t)
+	clitest.WriteFile(t, env, "fix/prompt", "x")
+	for name, want := range map[string]bool{"fix": false, "fix/prompt": true, "gone": false} {
+		if got := isRegular(job.New(env), name); got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
 	}
 }
 
@@ -59,7 +122,11 @@ func TestMarksBelowAPrompt(t *testing.T) {
 	} {
 		p := out.NewPage(true, tt.width)
 		p.Width = tt.width
-		printSpans(p, tt.prompt, intent.Compile(tt.prompt, nil))
+		in := intent.Compile(tt.prompt, nil)
+		for s, phrases := range in.Slots { // what is not in the prompt has no marks
+			in.Slots[s] = append([]intent.Phrase{{Text: "assumed"}, {Start: 1, End: 99}}, phrases...)
+		}
+		printSpans(p, tt.prompt, in)
 		var lines []string
 		for line := range strings.Lines(p.String()) {
 			lines = append(lines, strings.TrimRight(line, " \n")+"\n")
