@@ -327,7 +327,7 @@ func itemsAreReplaced(t *testing.T, s store.Store) {
 func itemsNilAndEmpty(t *testing.T, s store.Store) {
 	apply(t, s, scope, "s", 0, fullChange("x"))
 	leave := newChange("op2")
-	leave.ItemsFrom = 1 // has no effect without Items
+	leave.ItemsFrom = 9 // has no effect without Items
 	apply(t, s, scope, "s", 1, leave)
 	items, err := s.Items(t.Context(), scope, "s")
 	if err != nil || len(items) != 3 {
