@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/puddle/v2"
 
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/test/postgres"
 	"github.com/carrel-dev/carrel/store"
@@ -368,6 +369,33 @@ func TestSameCall(t *testing.T) {
 		tt.change(&tt.call)
 		if got := sameCall(&tt.call, &there); got != tt.want {
 			t.Errorf("%s: the same: %t, want %t", name, got, tt.want)
+		}
+	}
+}
+
+// A row of a cell that is damaged is told to be so, and its body is not read.
+func TestCellsThatAreDamaged(t *testing.T) {
+	s, full, short := &database{address: "postgres://h/d"}, make([]byte, digest.Size), make([]byte, 3)
+	for name, tt := range map[string]struct {
+		row  *cellRow
+		want error
+	}{
+		"no row":                         {nil, store.ErrNotFound},
+		"a purged cell":                  {&cellRow{state: cellPurged, commitment: full}, store.ErrGone},
+		"a purged one, a commitment cut": {&cellRow{state: cellPurged, commitment: short}, store.ErrCorrupt},
+		"a commitment cut":               {&cellRow{commitment: short, salt: full}, store.ErrCorrupt},
+		"a salt cut":                     {&cellRow{commitment: full, salt: short}, store.ErrCorrupt},
+		"another body":                   {&cellRow{commitment: full, salt: full, body: short}, store.ErrCorrupt},
+		"another body, and a blob":       {&cellRow{commitment: full, salt: full, body: short, blob: "3-x"}, store.ErrCorrupt},
+		"a blob":                         {&cellRow{commitment: full, salt: full, blob: "3-x"}, store.ErrUnreadable},
+	} {
+		if _, err := s.cell(map[store.CellID]*cellRow{"c": tt.row}, "c"); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		}
+	}
+	for n, want := range map[int]int{longWord: longWord, longWord + 1: 1 + digest.Size} {
+		if got := len(wordOf(strings.Repeat("a", n))); got != want {
+			t.Errorf("a word of %d bytes has %d in the index, want %d", n, got, want)
 		}
 	}
 }
