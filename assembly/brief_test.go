@@ -92,6 +92,13 @@ func TestBriefOfATranscriptHasItsOwnLimit(t *testing.T) {
 	}
 }
 
+// A text that is said to fit is cut all the same if it does not.
+func TestBriefCountsItsText(t *testing.T) {
+	if got := Brief(Origin{ID: "7f", Tokens: 30}, lines(60), nil, 30, countWords); countWords(got) > 30 || got == "" {
+		t.Errorf("the brief form has %d words, want at most 30:\n%s", countWords(got), got)
+	}
+}
+
 // Whatever the text and the counter, a brief form is within its limit, the same
 // every time, and neutral if the text is.
 func TestBriefHoldsItsLimit(t *testing.T) {

@@ -225,7 +225,7 @@ func (p *Packing) fill(r *Request) {
 		if room := r.Budget - p.Total - notice; c.Tokens > room {
 			*c = Choice{i, Out, 0, ReasonNoRoom}
 			if verified && (p.Tier == tier.Core || p.Tier == tier.Soft) {
-				p.Review = p.Review || p.Tier == tier.Soft
+				p.Review = p.Tier == tier.Soft
 				if n := r.Winners[i].brief(room); n > 0 {
 					*c = Choice{i, manifest.FormBrief, n, reasonRoom}
 				}

@@ -176,6 +176,24 @@ func TestFit(t *testing.T) {
 			},
 		},
 		{
+			"a brief form of one token in the room of one",
+			Request{Budget: 1_000, Winners: []Winner{
+				winner(provenance.Verified, 999), {provenance.Verified, 5, func(token.Count) token.Count { return 1 }},
+			}},
+			Packing{
+				Demand: 1_004, Total: 1_000, Share: ratio.Of(1_004, 1_000), Tier: tier.Core,
+				Choices: []Choice{{0, manifest.FormWhole, 999, reasonFits}, {1, manifest.FormBrief, 1, reasonRoom}},
+			},
+		},
+		{
+			"a transcript whose brief form is one token",
+			Request{Budget: 1_000, System: 550, Winners: []Winner{{provenance.Transcript, 300, func(token.Count) token.Count { return 1 }}}},
+			Packing{
+				Demand: 850, Total: 551, Share: ratio.Of(85, 100), Tier: tier.Summarized,
+				Choices: []Choice{{0, manifest.FormBrief, 1, reasonTranscript}},
+			},
+		},
+		{
 			"a forced tier that is poorer than needed",
 			Request{Budget: 1_000, Tier: tier.Minimal, Winners: []Winner{winner(provenance.Verified, 1)}},
 			Packing{

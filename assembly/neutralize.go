@@ -31,8 +31,8 @@ import (
 // returned unchanged.
 func Neutralize(text string) (string, int) {
 	return ReplaceForbidden(text, func(code string) string {
-		r, size := utf8.DecodeRuneInString(code)
-		if r == utf8.RuneError && size == 1 {
+		r, _ := utf8.DecodeRuneInString(code)
+		if r == utf8.RuneError {
 			return fmt.Sprintf("[0x%02X]", code[0])
 		}
 		return fmt.Sprintf("[U+%04X]", r)

@@ -44,6 +44,9 @@ func TestNeutralize(t *testing.T) {
 		{"a Mongolian selector on a letter of another script", "a\u180F", "a[U+180F]", 1},
 		{"beams and slurs of music", "\U0001D173\U0001D17A\U0001D172", "[U+1D173][U+1D17A]\U0001D172", 2},
 		{"steps of shorthand", "\U0001BCA0\U0001BCA3", "[U+1BCA0][U+1BCA3]", 2},
+		{"a Mongolian selector on a digit of this script", "\u1810\u180B", "\u1810[U+180B]", 1},
+		{"a joiner behind a hidden mark", "क\u034F\u200Dष", "क[U+034F][U+200D]ष", 2},
+		{"the last of the hidden plane and the next", "\U000E0FFF\U000E1000", "[U+E0FFF]\U000E1000", 1},
 		{"an ideographic variation on a letter", "a\U000E0100", "a[U+E0100]", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,7 +59,7 @@ func TestNeutralize(t *testing.T) {
 
 // What is written with invisible code points for a reason stays as it is.
 var legitimateTexts = []string{
-	"👨‍👩‍👧‍👦", "👩🏽‍💻", "🏳️‍🌈", "🏳️‍⚧️", "🏴‍☠️", "👁️‍🗨️", "❤️‍🔥", "🧑‍⚕️", "🏃🏿‍♀️‍➡️", "🐦‍⬛", "🙂‍↔️", "0️⃣", "1️⃣", "9️⃣", "#️⃣", "*️⃣", "☝🏽", "🇩🇪", "❤︎", "™️", "㊗️",
+	"👨‍👩‍👧‍👦", "👩🏽‍💻", "👩🏻‍💻", "👩🏿‍💻", "🏳️‍🌈", "🏳️‍⚧️", "🏴‍☠️", "👁️‍🗨️", "❤️‍🔥", "🧑‍⚕️", "🏃🏿‍♀️‍➡️", "🐦‍⬛", "🙂‍↔️", "0️⃣", "1️⃣", "9️⃣", "#️⃣", "*️⃣", "☝🏽", "🇩🇪", "❤︎", "™️", "㊗️",
 	"🏴" + tagged("gbeng"), "🏴" + tagged("gbsct"), "🏴" + tagged("gbwls"),
 	"می\u200Cخواهم", "क्\u200Dष", "क्\u200Cष", "ර\u0DCA\u200Dය", "র\u200D্য", "葛\U000E0100", "ᠠ\u180B", "ᠠ\u180F", "\u2000x\u2010",
 	"[U+202E]", "日本語、한국어, עברית, ไทย, naïve, ½ ≠ ²", "a\u00A0b\u3000c", "12\u202F000\u202F€", "\uFDF0\uFDF2", "1\uFE0F\u20E3", "#\uFE0F\u20E3",

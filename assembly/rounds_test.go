@@ -75,6 +75,15 @@ func TestExcerptTakesFewRounds(t *testing.T) {
 	}
 }
 
+// A neighbor that takes up all the room is in, and one that is a byte longer is not.
+func TestWidenFillsItsRoom(t *testing.T) {
+	all := []unit{{text: "before\n"}, {text: "chosen\n"}}
+	room := int64(len("chosen\n") + len(gap) + len("before\n"))
+	if full, less := widen(all, []int{1}, room), widen(all, []int{1}, room-1); len(full) != 2 || len(less) != 1 {
+		t.Errorf("%v and %v are chosen, want both units and then one", full, less)
+	}
+}
+
 // Between two passages that follow each other stands no gap, and one between others.
 func TestExcerptGaps(t *testing.T) {
 	part := func(word string) string {

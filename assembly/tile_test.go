@@ -32,6 +32,41 @@ func TestTile(t *testing.T) {
 	}
 }
 
+// A form that is too large in its fence is made again for less room by what was over, four times at
+// most, and none where the fence leaves no room. The fence has ten tokens, and around a text more.
+func TestShortenTriesAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		limit, more token.Count // more is what the fence has more around a text
+		over        token.Count // how much more each form is over its room than the one before
+		want, calls token.Count
+	}{
+		{"no room", 10, 0, 0, 0, 0},
+		{"room for one token", 11, 0, 0, 11, 1},
+		{"room at once", 20, 0, 0, 20, 1},
+		{"a second try", 20, 3, 0, 20, 2},
+		{"a fourth", 20, 0, 1, 0, 4},
+		{"room that is used up", 12, 0, 1, 0, 2},
+	} {
+		calls := token.Count(0)
+		count := func(s string) token.Count {
+			n := 10 + token.Count(strings.Count(s, "x"))
+			if n > 10 {
+				n += tt.more
+			}
+			return n
+		}
+		form := func(_ Origin, _ string, _ []string, room token.Count, _ func(string) token.Count) string {
+			calls++
+			return strings.Repeat("x", int(room+tt.over*calls))
+		}
+		short, n := Shorten(form, Origin{Tokens: 100}, "", nil, tt.limit, count)
+		if n != tt.want || calls != tt.calls || (short == "") != (n == 0) {
+			t.Errorf("%s: %d tokens after %d calls, want %d after %d", tt.name, n, calls, tt.want, tt.calls)
+		}
+	}
+}
+
 // A shorter form is within its limit with its fence, and there is none where not even the
 // fence fits.
 func TestShorten(t *testing.T) {

@@ -153,7 +153,7 @@ func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
 		return Break{}, false
 	}
 	b := Break{Call: i, At: c.Begun, Model: c.Model, Lost: lost, Gone: missed - lost}
-	if last := cmp.Or(before.Begun, before.Ended); !last.IsZero() && !c.Begun.IsZero() {
+	if last := cmp.Or(before.Begun, before.Ended); !last.IsZero() {
 		b.Idle = max(c.Begun.Sub(last), 0)
 	}
 	long := before.Write1h+c.Write1h > 0 && before.Write5m+c.Write5m == 0

@@ -45,6 +45,10 @@ func TestFind(t *testing.T) {
 		{"gpt-4o-2024-05-13", "gpt-4o-2024-05-13"}, // it costs twice as much
 		{"gpt-5.6-codex", "gpt-5-6*"},
 		{"gpt-5-mini-2025-08-07", "gpt-5-mini"},
+		{"claude-3-5-sonnet-latest", "claude-3-5-sonnet"},
+		{"claude-opus-4x", "claude-*"},
+		{"claude-opus-4-5-2025110", "claude-*"}, // no date
+		{"claude-opus-4-5-codename", "claude-*"},
 		{"gemini-3-pro", ""},
 		{"<synthetic>", ""},
 		{"", ""},
@@ -73,12 +77,12 @@ func TestParseRate(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		want Rate
-	}{{"3", 3e6}, {"0.075", 75_000}, {"0.000001", 1}, {" 15.0 ", 15e6}, {"1000000", 1e12}} {
+	}{{"3", 3e6}, {"0.075", 75_000}, {"0.000001", 1}, {" 15.0 ", 15e6}, {"9", 9e6}, {"1000000", 1e12}} {
 		if got, err := ParseRate(tt.text); got != tt.want || err != nil {
 			t.Errorf("ParseRate(%q) = %d, %v, want %d", tt.text, got, err, tt.want)
 		}
 	}
-	for _, text := range []string{"", ".5", "5.", "-1", "1e3", "0.0000001", "1000000.1", "$3", "3,5"} {
+	for _, text := range []string{"", ".5", "5.", "-1", "1e3", "0.0000001", "1000000.1", "$3", "3,5", "18446744073710"} {
 		if got, err := ParseRate(text); err == nil {
 			t.Errorf("ParseRate(%q) = %d, want an error", text, got)
 		}
@@ -92,6 +96,26 @@ func TestMoneyIsWritten(t *testing.T) {
 	}{{0, "$0.0000"}, {45_000_000, "$0.0450"}, {3_124_999_999, "$3.12"}, {999_949_999, "$0.9999"}, {999_950_000, "$1.00"}, {-2_500_000_000, "-$2.50"}} {
 		if got := tt.m.String(); got != tt.want {
 			t.Errorf("Money(%d) = %q, want %q", int64(tt.m), got, tt.want)
+		}
+	}
+}
+
+func TestPricedNeedsBothPrices(t *testing.T) {
+	for m, want := range map[Tariff]bool{{Input: 1, Output: 1}: true, {Input: 1}: false, {Output: 1}: false, {}: false} {
+		if got := m.Priced(); got != want {
+			t.Errorf("Priced of %d and %d = %v, want %v", m.Input, m.Output, got, want)
+		}
+	}
+}
+
+func TestLifetime(t *testing.T) {
+	for _, tt := range []struct {
+		rules Rules
+		long  bool
+		want  time.Duration
+	}{{Rules{Short: 2, Long: 1}, true, 1}, {Rules{Short: 2, Long: 1}, false, 2}, {Rules{Short: 2}, true, 2}} {
+		if got := tt.rules.Lifetime(tt.long); got != tt.want {
+			t.Errorf("%+v: Lifetime(%v) = %v, want %v", tt.rules, tt.long, got, tt.want)
 		}
 	}
 }
@@ -136,6 +160,10 @@ func TestPayback(t *testing.T) {
 		{"nothing behind it", row("claude-opus-4-5"), Edit{Removed: 1, Warm: true}, 0},
 		{"nothing removed", row("claude-opus-4-5"), Edit{Behind: 1, Warm: true}, Never},
 		{"half of a window", row("claude-opus-4-5"), Edit{Removed: 80_000, Behind: 40_000, Warm: true}, 6},
+		{"reading is free", &Rules{Write5m: ratio.One}, Edit{Removed: 1000, Behind: 1000, Warm: true}, Never},
+		{"reading is nearly free", &Rules{Read: 1, Write5m: 3}, Edit{Removed: 1000, Behind: 1000, Warm: true}, 2},
+		{"no long lifetime", &Rules{Read: 1, Write5m: 3}, Edit{Removed: 1000, Behind: 1000, Warm: true, Long: true}, 2},
+		{"a cheap long lifetime", &Rules{Read: 0, Write5m: 3, Write1h: 1}, Edit{Removed: 1000, Warm: true, Behind: 1000, Long: true}, Never},
 	} {
 		if got := tt.rules.Payback(tt.edit); got != tt.want {
 			t.Errorf("%s: Payback(%+v) = %d, want %d", tt.name, tt.edit, got, tt.want)
@@ -332,6 +360,14 @@ func TestCacheHasLimits(t *testing.T) {
 	if u := c.Send(lastMark(&Submission{At: noon, Links: links(10)})); u != (Spend{Uncached: 1000}) {
 		t.Errorf("a prompt below the minimum: %+v, want all of it uncached", u)
 	}
+	least := lastMark(&Submission{At: noon, Links: []Link{text("least", m.Minimum)}})
+	if u, again := c.Send(least), c.Send(least); u != (Spend{Write5m: m.Minimum}) || again != (Spend{Read: m.Minimum}) {
+		t.Errorf("a prompt of exactly the minimum: %+v and then %+v, want it written and then read", u, again)
+	}
+	short := NewCache(Rules{Marks: 1, Short: time.Hour, Long: 1}).Send(&Submission{At: noon, Links: links(1), Marks: []Breakpoint{{Long: true}}})
+	if short != (Spend{Write1h: 100}) {
+		t.Errorf("a long lifetime, however short: %+v, want it written for that", short)
+	}
 	c.Send(lastMark(&Submission{At: noon, Links: links(20)}))
 	if u := c.Send(lastMark(&Submission{At: noon, Links: links(40)})); u.Read != 2000 {
 		t.Errorf("20 blocks before the breakpoint: %+v, want 2000 tokens read", u)
@@ -392,6 +428,46 @@ func TestBill(t *testing.T) {
 	}
 	if sums := b.Causes; len(sums) != 4 || sums[0].Cause != CauseExpired || sums[3].Cause != CauseCompact {
 		t.Errorf("by cause: %+v, want the dearest first", sums)
+	}
+}
+
+// Each row is a pair of calls of the same conversation.
+func TestBreaks(t *testing.T) {
+	const opus = "claude-opus-4-5"
+	a, b := digest.Of([]byte("a")), digest.Of([]byte("b"))
+	wrote := func(n token.Count) Invoice {
+		return Invoice{Begun: noon, Ended: noon, Model: opus, After: -1, Spend: Spend{Write5m: n}}
+	}
+	reads := func(read, wrote token.Count) Invoice {
+		return Invoice{Begun: noon.Add(time.Minute), Model: opus, Spend: Spend{Read: read, Write5m: wrote}}
+	}
+	with := func(c Invoice, f func(*Invoice)) Invoice { f(&c); return c }
+	for _, tt := range []struct {
+		name         string
+		before, call Invoice
+		want         Cause // empty for no break
+		idle         time.Duration
+	}{
+		{"below the minimum", wrote(4095), reads(0, 9000), "", 0},
+		{"the minimum", wrote(4096), reads(0, 9000), CauseUnknown, time.Minute},
+		{"within the slack", wrote(9024), reads(8000, 2000), "", 0},
+		{"over the slack", wrote(9025), reads(8000, 2000), CauseUnknown, time.Minute},
+		{"within the lifetime", wrote(9000), with(reads(0, 9000), func(c *Invoice) { c.Begun = noon.Add(5*time.Minute - 1) }), CauseUnknown, 5*time.Minute - 1},
+		{"the lifetime", wrote(9000), with(reads(0, 9000), func(c *Invoice) { c.Begun = noon.Add(5 * time.Minute) }), CauseExpired, 5 * time.Minute},
+		{"no times before", with(wrote(9000), func(c *Invoice) { c.Begun, c.Ended = time.Time{}, time.Time{} }), reads(0, 9000), CauseUnknown, 0},
+		{"no time", wrote(9000), with(reads(0, 9000), func(c *Invoice) { c.Begun = time.Time{} }), CauseUnknown, 0},
+		{"another frame", with(wrote(9000), func(c *Invoice) { c.Frame = a }), with(reads(0, 9000), func(c *Invoice) { c.Frame = b }), CauseFrame, time.Minute},
+		{"a frame unknown now", with(wrote(9000), func(c *Invoice) { c.Frame = a }), reads(0, 9000), CauseUnknown, time.Minute},
+		{"a cut", wrote(9000), with(reads(0, 9000), func(c *Invoice) { c.Cut = true }), CauseEpoch, time.Minute},
+	} {
+		got := Published().Bill([]Invoice{tt.before, tt.call}).Breaks
+		if (tt.want == "") != (len(got) == 0) || len(got) == 1 && (got[0].Call != 1 || got[0].Cause != tt.want || got[0].Idle != tt.idle) {
+			t.Errorf("%s: the breaks are %+v, want %q after %v", tt.name, got, tt.want, tt.idle)
+		}
+	}
+	unpriced := Published().Bill([]Invoice{{Model: "claude-opus-5-5", After: -1, Spend: Spend{Output: 100}}})
+	if unpriced.Unpriced != 1 || fmt.Sprint(unpriced.Missing) != "[claude-opus-5-5]" {
+		t.Errorf("a model whose rules alone are known: %+v, want a call without a price", unpriced)
 	}
 }
 
@@ -462,5 +538,32 @@ func TestManaged(t *testing.T) {
 	assumptions = Assumptions{Window: 100_000, Full: ratio.Of(2, 1), Target: ratio.Of(5, 10)}
 	if f := table.Managed(calls[:12], assumptions); f.Epochs != 1 {
 		t.Errorf("a cold prompt above the target: %+v, want one epoch", f)
+	}
+}
+
+// A call that Carrel made counts as it was, one without a price not at all, and one that continues
+// no earlier call stands alone.
+func TestManagedCountsOtherCalls(t *testing.T) {
+	const opus = "claude-opus-4-5"
+	spend := Spend{Read: 50_000, Write1h: 1, Output: 100}
+	would := &Estimated{Prompt: 10_000, Frame: 1000, Cut: true}
+	table, assumptions := Published(), Assumptions{Window: 1_000_000, Full: ratio.One, Target: ratio.One, Lookups: 1}
+	m, _ := table.Find(opus)
+	cut := Spend{Read: 1000, Write5m: 9000, Output: 100}
+	for _, tt := range []struct {
+		name string
+		call Invoice
+		want Forecast
+	}{
+		{"made by Carrel", Invoice{Model: opus, After: -1, Spend: spend, Managed: true, Would: would}, Forecast{Charge: m.Charge(spend)}},
+		{"without a price", Invoice{Model: "claude-opus-5-5", After: -1, Spend: spend, Would: would}, Forecast{}},
+		{"without a call before", Invoice{Model: opus, After: 7, Spend: spend}, Forecast{Charge: m.Charge(spend)}},
+		{"with a lookup", Invoice{Model: opus, After: -1, Spend: Spend{Read: 50_000, Write5m: 2, Write1h: 1, Output: 100}, Would: would}, Forecast{
+			Epochs: 1, Charge: m.Charge(cut).Plus(m.Charge(Spend{Read: 10_000, Write1h: lookupResult, Output: lookupOutput})),
+		}},
+	} {
+		if got := table.Managed([]Invoice{tt.call}, assumptions); got != tt.want {
+			t.Errorf("%s: Managed = %+v, want %+v", tt.name, got, tt.want)
+		}
 	}
 }

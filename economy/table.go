@@ -124,18 +124,12 @@ func fits(row, model string) bool {
 		return strings.HasPrefix(model, family)
 	}
 	rest, ok := strings.CutPrefix(model, row)
-	return ok && (rest == "" || rest == "-latest" || dated(rest))
+	return ok && version.Get().MatchString(rest)
 }
 
-// dated reports whether rest, the text after the name of a model, is a date: -20251101,
+// version matches what may follow the name of a model: nothing, -latest, or a date such as -20251101,
 // @20251101 or -2025-11-01.
-func dated(rest string) bool {
-	if rest[0] != '-' && rest[0] != '@' {
-		return false
-	}
-	digits := strings.ReplaceAll(rest[1:], "-", "")
-	return len(digits) == 8 && strings.Trim(digits, "0123456789") == ""
-}
+var version = lazy.Regexp(`^(?:-latest|[-@][0-9]{8}|-[0-9]{4}-[0-9]{2}-[0-9]{2})?$`)
 
 // Published returns the prices that vendors publish. The file prices.json
 // names the source and the date of each row.

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"math"
 	"errors"
 	"strings"
 	"testing"
@@ -66,6 +67,7 @@ func TestCheck(t *testing.T) {
 		{"an artifact without a class", func(m *Manifest) { segment(m, 1).Class = "" }, 1, "it is an artifact without a class"},
 		{"a class without a ref", func(m *Manifest) { segment(m, 0).Class = "tool" }, 0, "it has a class and no ref"},
 		{"a row without a class", func(m *Manifest) { segment(m, 0).Row = 900 }, 0, "it has a row or a version and no class"},
+		{"a version without a class", func(m *Manifest) { segment(m, 0).Version = 9 }, 0, "it has a row or a version and no class"},
 		{"an omission with a row and no class", func(m *Manifest) { omission(m, 5).Row = 900 }, 5, "it has a row and no class"},
 		{"negative tokens", func(m *Manifest) { segment(m, 0).Tokens = -1 }, 0, "tokens is -1, want 0 to 2147483647"},
 		{"an omission of negative tokens", func(m *Manifest) { omission(m, 3).Tokens = -1 }, 3, "tokens is -1"},
@@ -75,6 +77,7 @@ func TestCheck(t *testing.T) {
 		{"an empty set", func(m *Manifest) { *m.Items[7].(*Set) = Set{Reason: ReasonTier} }, 7, "count is 0, want 1"},
 		{"a set with another count", func(m *Manifest) { m.Items[7].(*Set).Count = 3 }, 7, "count is 3, and there are 2 rows"},
 		{"changed to the same version", func(m *Manifest) { m.Items[8].(*Fetch).To = 2 }, 8, "the outcome is changed, and the version was 2 and is 2"},
+		{"changed to no version", func(m *Manifest) { m.Items[8].(*Fetch).To = 0 }, 8, "the outcome is changed, and the version was 2 and is 0"},
 		{"gone with a version", func(m *Manifest) { m.Items[9].(*Fetch).To = 5 }, 9, "the outcome is gone, and the version was 5 and is 5"},
 		{"a negative version", func(m *Manifest) { m.Items[9].(*Fetch).From = -5 }, 9, "from is -5"},
 
@@ -103,6 +106,19 @@ func TestCheck(t *testing.T) {
 		if _, err := Seal(m, chance(1)); err == nil {
 			t.Errorf("%s: Seal takes it", tt.name)
 		}
+	}
+}
+
+// A set has 2³¹−1 rows at most.
+func TestCheckOfLargeSets(t *testing.T) {
+	s := Set{Reason: ReasonTier, Count: math.MaxInt32, Rows: Rows{runs: []run{{1, math.MaxInt32}}}}
+	if got := s.check(); got != "" {
+		t.Errorf("as many rows as there may be: %s", got)
+	}
+	s.Count++
+	s.Rows.runs[0].last++
+	if got := s.check(); !strings.Contains(got, "want 1 to 2147483647") {
+		t.Errorf("one more: %q", got)
 	}
 }
 

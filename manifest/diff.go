@@ -164,7 +164,7 @@ func absence(m *Manifest) func(*Segment) Reason {
 			return r
 		}
 		for _, set := range sets {
-			if s.Row != 0 && set.Rows.contains(s.Row) {
+			if set.Rows.contains(s.Row) {
 				return set.Reason
 			}
 		}

@@ -37,6 +37,8 @@ func TestDiff(t *testing.T) {
 	a.Row, b.Row, c.Row = 1, 2, 3
 	brief := a
 	brief.Form, brief.Tokens, brief.Commit, brief.Reason = FormBrief, 40, digest.Of([]byte("brief")), ReasonBrief
+	recounted := a
+	recounted.Tokens = 120
 	newer := b
 	newer.Version = 2
 	stub := piece(KindStub, "m", 't', 9)
@@ -78,6 +80,10 @@ func TestDiff(t *testing.T) {
 			"309→309 kept 50 1.000000 ~b 200→200 → fits",
 		},
 		{
+			"the same text by another count", old, context("m_new", []Segment{system, frame, recounted, b, query}),
+			"309→329 kept 50 1.000000 ~a 100→120 → fits",
+		},
+		{
 			"a message that became a stub", context("m_old", []Segment{message}), context("m_new", []Segment{stub}),
 			"90→9 kept 0 0.000000 ~m 90→9 → fits",
 		},
@@ -98,6 +104,10 @@ func TestDiff(t *testing.T) {
 			"something was taken out", old,
 			context("m_new", []Segment{system, frame}, &Redacted{}),
 			"309→6 kept 20 0.400000 partial -a  -b  -query ",
+		},
+		{
+			"something had been taken out before", context("m_old", []Segment{system, frame}, &Redacted{}), context("m_new", []Segment{system, frame}),
+			"6→6 kept 20 1.000000 partial",
 		},
 	} {
 		if diff := cmp.Diff(tt.delta, describe(Diff(tt.a, tt.b))); diff != "" {

@@ -510,6 +510,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no header", `"header"`, `"head"`, ErrFormat, "head: unknown key"},
 		{"no schema", `"schema":"carrel.manifest.v1",`, ``, ErrFormat, "a required key is missing"},
 		{"an item without a salt", `,"salt":`, `,"digest":`, ErrFormat, "not in canonical form"},
+		{"a salt alone", `"items":[`, `"items":[{"salt":"` + strings.Repeat("ab", 32) + `"},`, ErrFormat, "neither item nor digest"},
 		{"an unknown reason", `"expired"`, `"tired"`, ErrFormat, `"tired" is no reason to be left out`},
 		{"a reason of another item", `"expired"`, `"fits"`, ErrFormat, `"fits" is no reason to be left out`},
 		{"rows in another form", `"1-312"`, `"1-311,312"`, ErrFormat, "are not in canonical form"},

@@ -41,6 +41,18 @@ func TestRowsString(t *testing.T) {
 	}
 }
 
+func TestEqualRows(t *testing.T) {
+	for _, pair := range [][2]Rows{
+		{rowsOf(7), rowsOf(8)}, {rowsOf(7), {}},
+		{rowsOf(1001, 1003, 1004, 1011), rowsOf(2001, 2003, 2004, 2011)}, // the same bits
+		{rowsOf(1001, 1003, 1004, 1011), rowsOf(1001, 1003, 1005, 1011)},
+	} {
+		if pair[0].Equal(pair[1]) || !pair[0].Equal(pair[0]) {
+			t.Errorf("%v and %v are told to be equal, or one is not equal to itself", pair[0], pair[1])
+		}
+	}
+}
+
 func TestParseRowsRefuses(t *testing.T) {
 	for name, text := range map[string]string{
 		"zero":                        "0",

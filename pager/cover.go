@@ -123,7 +123,6 @@ type covered struct {
 	short bool   // its head has only the id
 	whole Form   // form of the complete block: Whole, or Bare if thinking leaves
 	taken []bool // by passage: the passage is in the stub
-	lines int    // number of missing lines
 
 	at      int         // next passage to take to make the block whole
 	price   token.Count // cached tokens of passage priced-1
@@ -134,16 +133,11 @@ type covered struct {
 func newCovering(r *CoverRequest, p *Plan) *covering {
 	c := &covering{r: r, p: p, blocks: make([]covered, len(r.Blocks)), names: make([]bool, len(r.Names)), copies: make(map[int32]bool)}
 	for i := range r.Blocks {
-		b, passages := &c.blocks[i], r.Readings[i].Passages
-		b.taken = make([]bool, len(passages))
+		b := &c.blocks[i]
+		b.taken = make([]bool, len(r.Readings[i].Passages))
 		b.whole = Whole
 		if r.Blocks[i].Thinking && !r.Blocks[i].Rule.Hard() {
 			b.whole = Bare
-		}
-		for k := range passages {
-			if int(passages[k].Line) == k {
-				b.lines++
-			}
 		}
 		if !r.Blocks[i].Rule.Absolute() {
 			c.history += p.Decisions[i].Before
@@ -519,7 +513,7 @@ func (c *covering) nextWhole(end bool) bool {
 		}
 		var cost token.Count
 		switch {
-		case b.fixed || b.at == len(passages) && !c.canBeWhole(i):
+		case b.fixed || b.at == len(passages) && !c.r.Blocks[i].Form.full():
 			copy(c.wholes[1:n+1], c.wholes[:n])
 			c.wholes = c.wholes[1:]
 			continue
@@ -594,16 +588,8 @@ func (c *covering) take(i, k int) bool {
 	}
 	b.open, b.taken[k] = true, true
 	d.To, d.After = Lines, d.After+n
-	p := &c.r.Readings[i].Passages[k]
-	c.mark(p)
-	if int(p.Line) == k {
-		b.lines--
-	}
+	c.mark(&c.r.Readings[i].Passages[k])
 	return true
-}
-
-func (c *covering) canBeWhole(i int) bool {
-	return c.blocks[i].lines == 0 && c.r.Blocks[i].Form.full()
 }
 
 // complete makes block i whole after all of its lines are taken. It reports whether the

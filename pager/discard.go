@@ -137,11 +137,10 @@ func (s *surveyor) survey(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	case transcript.KindAssistant:
 		s.answered = true
 		return "", disposeReply, false
-	case transcript.KindOrphan:
-		return "", disposeTool, false
 	case transcript.KindTool:
 		s.answered = true
 		return s.calls(b, f)
+	case transcript.KindOrphan:
 	}
 	return "", disposeTool, false
 }

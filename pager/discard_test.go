@@ -400,6 +400,11 @@ func TestDiscardErrorIsShort(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
+	for floor, want := range map[token.Count]string{4: "leave a window of 2 tokens, and the floor is 4: at most 1 may go", 5: "leave a window of 2 tokens, and the floor is 5: nothing may go"} {
+		if got := (&discarding{DiscardRequest: &DiscardRequest{Floor: floor}, before: 5}).belowFloor(2); !strings.HasSuffix(got, want) {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
 	for target, want := range map[token.Count]string{0: "target of 1 tokens is below the floor of 100", 5: "target of 5 tokens is below the floor of 100"} {
 		_, err := PlanDiscard(&DiscardRequest{Auto: true, Target: target, Floor: 100})
 		if err == nil || err.Error() != want {

@@ -352,7 +352,7 @@ func (p *pointing) picks(m *middle, room token.Count) []int32 {
 	at := m.block - 1
 	size := func(i int, _ Form) token.Count {
 		if i == 1 {
-			return token.Count(m.bytes) // the whole middle never fits
+			return max(token.Count(m.bytes), room) // the whole middle never fits
 		}
 		return 1
 	}
@@ -373,7 +373,7 @@ func (p *pointing) picks(m *middle, room token.Count) []int32 {
 			return p.Count("100: " + m.Text(m.block, passage) + "\n")
 		},
 	})
-	if err != nil || plan.Picks == nil {
+	if err != nil {
 		return nil // there is no room
 	}
 	return plan.Picks[1]

@@ -87,6 +87,35 @@ func TestShortPointer(t *testing.T) {
 	}
 }
 
+// A text that is a byte too long loses little of itself.
+func TestPointerUsesItsLimit(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "the ledger of %c%c is not in balance\n", 'a'+i%26, 'a'+i/26)
+	}
+	limit := len(stashMark("a1", b.String())) + b.Len() - 1
+	got := Pointer(pointerTo(b.String(), token.Count(limit)))
+	if n := len(got); n > limit || n < limit*9/10 {
+		t.Errorf("%d bytes, want nearly %d:\n%s", n, limit, got)
+	}
+}
+
+// A limit that not even the notes fit ends with them and nothing of the text.
+func TestPointerBeyondItsLimit(t *testing.T) {
+	got := Pointer(pointerTo(strings.Repeat("ledger\n", 400), 1))
+	if !strings.Contains(got, ": 2800 bytes of lines 1 to 400 are left out here") || strings.Contains(got, "ledger") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A single byte that is left out is told.
+func TestMiddleOfOneByte(t *testing.T) {
+	m := (&pointing{pointerTo("one\n\ntwo\n", 100)}).middle("one\n", "two\n")
+	if got := m.text(nil); !strings.Contains(got, ": 1 bytes of lines 2 to 2 are left out here") {
+		t.Errorf("got %q", got)
+	}
+}
+
 // The ends of a text are as many whole lines as fit, with their numbers.
 func TestEndsOfAPointer(t *testing.T) {
 	const text = "one\ntwo\nthree\n"
@@ -103,16 +132,22 @@ func TestEndsOfAPointer(t *testing.T) {
 		{"a line with its number", true, 10, "one\n", "three\n"},
 		{"two lines with numbers", true, 14, "one\ntwo\n", "three\n"},
 		{"nothing", false, 0, "", ""},
+		{"an empty line", false, 1, "\n", "\n"},
+		{"all with an empty line", false, 16, "\n" + text + "\n", "\n" + text + "\n"},
 	} {
-		r := pointerTo(text, 1000)
+		all := text
+		if strings.HasPrefix(tt.head, "\n") {
+			all = "\n" + text + "\n"
+		}
+		r := pointerTo(all, 1000)
 		if r.Numbered = tt.numbered; tt.numbered {
 			r.First = 98 // the last line has three digits
 		}
 		p := &pointing{r}
-		if got := p.head(text, tt.limit); got != tt.head {
+		if got := p.head(all, tt.limit); got != tt.head {
 			t.Errorf("%s: the head is %q, want %q", tt.name, got, tt.head)
 		}
-		if got := p.tail(text, tt.limit); got != tt.tail {
+		if got := p.tail(all, tt.limit); got != tt.tail {
 			t.Errorf("%s: the tail is %q, want %q", tt.name, got, tt.tail)
 		}
 	}

@@ -70,6 +70,7 @@ func TestHead(t *testing.T) {
 	}{
 		{"a call that failed", failed, []string{"Bash", "go test", "FAIL pkg/two.go"}, "ok  pkg"},
 		{"a call that did not", read, []string{"Read", "b.go"}, "error"},
+		{"what a person said without words", view([]transcript.Message{say(transcript.RoleUser, "")}), []string{"user message"}, "recall by id"},
 		{"what a person said", asked, []string{"user: look at a.go", "recall by id"}, "error"},
 	} {
 		head := tt.view.Head()
@@ -266,6 +267,14 @@ func TestShortResultsStay(t *testing.T) {
 	v := view([]transcript.Message{call("1", "Bash", `{}`), answer("1", "ok", false)})
 	if got := v.Stub(Calls); len(got.Results) != 0 {
 		t.Errorf("stub is %+v, want none", got)
+	}
+	for n := range 200 {
+		v := view([]transcript.Message{call("1", "Bash", `{}`), answer("1", strings.Repeat("x", n), false)})
+		if line, ok := v.Stub(Calls).Results["1"]; ok && len(line) != n-1 {
+			t.Errorf("the line of a result of %d bytes has %d: the first to leave has one byte more than its line", n, len(line))
+		} else if ok {
+			break
+		}
 	}
 }
 

@@ -226,13 +226,29 @@ func TestGradeAuthoredSaysWhatItFound(t *testing.T) {
 	}
 }
 
+// Of a decision the first sentence with two words that carry information counts, if another follows.
+func TestWhatIsDecided(t *testing.T) {
+	for said, want := range map[string]string{
+		"Pears. Water the plum trees at night. Call it orchard.": "Water the plum trees at night.",
+		"Water the plums. Call it orchard.":                      "Water the plums.",
+		"Yes. Pears.":                                            "Yes. Pears.",
+	} {
+		if got := strings.TrimSpace(decided(said)); got != want {
+			t.Errorf("%q decides %q, want %q", said, got, want)
+		}
+	}
+	if r := GradeAuthored([]Probe{{Type: typeIntent, About: "task", Question: "What?", Expected: []string{"plum"}, Need: 1}}, "plums", []string{"pears"}); r.Passed != 1 {
+		t.Errorf("a task of one word: %+v", r)
+	}
+}
+
 // A word counts once, in all its forms, and not more than twelve do.
 func TestInformativeWords(t *testing.T) {
 	for said, want := range map[string]string{
-		"Water pears, watering the pear trees":                                "Water pears trees",
-		"5 pears at 40 % in 30 ms, x because file decided great, seven and 7": "5 pears 40 30 seven",
-		"oak elm ash fir yew bay fig gum koa asp box tea":                     "oak elm ash fir yew bay fig gum koa asp box tea",
-		"oak elm ash fir yew bay fig gum koa asp box tea elk":                 "oak elm ash fir yew bay fig gum koa asp box tea",
+		"Water pears, watering the pear trees":                                    "Water pears trees",
+		"5 pears at 40 % in 30 ms, x q because folder decided great, seven and 7": "5 pears 40 30 seven",
+		"oak elm ash fir yew bay fig gum koa asp box tea":                         "oak elm ash fir yew bay fig gum koa asp box tea",
+		"oak elm ash fir yew bay fig gum koa asp box tea elk":                     "oak elm ash fir yew bay fig gum koa asp box tea",
 	} {
 		if got := strings.Join(informativeWords(said), " "); got != want {
 			t.Errorf("%s: got %q, want %q", said, got, want)

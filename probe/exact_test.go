@@ -27,7 +27,7 @@ func TestFormsOfWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"Lamp Lamps": "lamp lamp", "pass": "pass", "was": "was", "gas lens": "gas len", "a1s": "a1s", "v1.2": "1.2", "v12": "v12", "vx1.2": "vx1.2", "v1": "v1", "v1.2b": "v1.2b", "1,234": "1234", "1 234": "1 234", "1;234": "1 234", "1,23": "1 23", "1,2345": "1 2345", "1234,567": "1234 567", "1,234,567": "1234567", "1.5,234": "1.5 234", "x1,234": "x1 234", "12,345": "12345",
 		"1_000": "1000", "_a_": "a", "___": "", "35s": "35 s", "35 %": "35 %", "35%": "35 %", "35  %": "35", "x %": "x", "35 percent": "35 %", "35 x percent": "35 x percent", "35lamps": "35lamps", "1.5": "1.5", "1.": "1", ".5": "5", "1.a": "1 a", "a.b": "a b", "a-b": "a b", `a\nb`: "a b", `a\qb`: "a qb", `a\tb\rc`: "a b c", `a\`: "a", "Ｌａｍｐ": "lamp", "５": "5", "a！b": "a b",
-		"a‐b": "a b", "ﬁx ﬄ": "fix ffl", "a\u00adb": "ab", "Été": "ete", "ñ": "n", "漢字": "漢 字", "漢a字": "漢 a 字", "ab漢": "ab 漢", "ß": "ß", "ω": "ω", "a…b": "a b", "10%5": "10 % 5", "": "",
+		"a‐b": "a b", "ﬁx ﬄ": "fix ffl", "a\u00adb": "ab", "Été": "ete", "ñ": "n", "漢字": "漢 字", "漢a字": "漢 a 字", "ab漢": "ab 漢", "ß": "ß", "ω": "ω", "a…b": "a b", "a\x80b": "a b", "a｟b": "a b", "10%5": "10 % 5", "": "",
 	} {
 		if got := normal(text); got != want {
 			t.Errorf("%q has the words %q, want %q", text, got, want)
@@ -158,11 +158,14 @@ func TestThresholds(t *testing.T) {
 	for _, tt := range []struct {
 		before, after token.Count
 		want          string // number of red flags and warnings
-	}{{100, 5, "0 0"}, {100, 4, "1 0"}, {100, 100, "0 1"}, {100, 99, "0 0"}, {0, 0, "0 0"}, {100, 101, "0 1"}} {
+	}{{100, 5, "0 0"}, {100, 4, "1 0"}, {100, 100, "0 1"}, {100, 99, "0 0"}, {0, 0, "0 0"}, {100, 101, "0 1"}, {1, 1, "0 1"}} {
 		v := r.Judge(nil, tt.before, tt.after)
 		if got := fmt.Sprint(len(v.RedFlags), " ", len(v.Warnings)); got != tt.want || !v.Accepted {
 			t.Errorf("from %d to %d tokens: %s, want %s: %+v", tt.before, tt.after, got, tt.want, v)
 		}
+	}
+	if v := r.Judge(&Criteria{MaxRatio: 1}, 100, 99); len(v.RedFlags) != 1 {
+		t.Errorf("with the least largest ratio: %+v", v)
 	}
 	if v := r.Judge(&Criteria{MaxRatio: -1}, 100, 1); len(v.RedFlags) != 0 {
 		t.Errorf("without a largest ratio: %+v", v)

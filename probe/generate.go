@@ -394,7 +394,7 @@ func runs(said string) []run {
 	s := scanner{
 		run: func(start, end int) { list = append(list, run{text: trim(said[start:end]), at: start}) },
 		word: func(form []byte, _, _ int) {
-			if len(list) > 0 && !bytes.Equal(form, percent) {
+			if !bytes.Equal(form, percent) { // it is a word of the run before it
 				last := &list[len(list)-1]
 				last.words = append(last.words, string(form))
 			}

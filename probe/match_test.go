@@ -232,6 +232,7 @@ func TestGradeAnswers(t *testing.T) {
 		{"does not know", "I don’t know; maybe a redis cache.", Lost},
 		{"says that it is not there", "The context does not mention a redis cache.", Lost},
 		{"says that it is not there, of it", "It doesn’t say that a redis cache is used.", Lost},
+		{"says of nothing that it is not there", "Does not mention a redis cache.", Lost},
 		{"cannot tell", "I cannot tell whether it was a redis cache.", Lost},
 		{"says what another thing does not have", "The build does not include the redis cache.", Window},
 		{"says what users cannot tell", "Users cannot tell a redis cache from another one; I have no doubt.", Window},
@@ -249,6 +250,16 @@ func TestGradeAnswers(t *testing.T) {
 	leaky := Probe{ID: "1", Type: typeDecision, Question: "Was redis chosen as the cache?", Expected: []string{"redis", "cache"}, Need: 2}
 	if r := GradeAnswers([]Probe{leaky}, map[string]string{"1": "was redis chosen as the cache? Was Redis chosen as the cache"}); r.Passed != 0 {
 		t.Error("an answer that repeats a leaky question passes")
+	}
+}
+
+// A line of 1,000 bytes can be the question of a probe, and one that is longer is not.
+func TestLongQuestions(t *testing.T) {
+	for size, want := range map[int]bool{1000: true, 1001: false} {
+		line := strings.Repeat("a ", size/2-1) + strings.Repeat("b", size%2+1) + "?"
+		if got := newMatcher([]Probe{{ID: "p", Question: line, Expected: []string{"red"}}}).asked(line); got != want || len(line) != size {
+			t.Errorf("a line of %d bytes is a question: %t, want %t for %d", len(line), got, want, size)
+		}
 	}
 }
 

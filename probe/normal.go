@@ -170,7 +170,7 @@ func (s *scanner) end(start, end int) {
 			continue
 		}
 		from := i
-		for i < len(b) && (class[b[i]] != mark || b[i] == '.' && i > from && isDigit(b[i-1]) && i+1 < len(b) && isDigit(b[i+1])) {
+		for i < len(b) && (class[b[i]] != mark || b[i] == '.' && isDigit(b[i-1]) && i+1 < len(b) && isDigit(b[i+1])) {
 			i++
 		}
 		to := end

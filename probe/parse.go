@@ -34,7 +34,7 @@ func (e *ParseError) Error() string {
 // probe without a type is an intent. Unknown fields are ignored. An error is a [*ParseError].
 func Parse(data []byte) ([]Probe, error) {
 	whole := func(problem string) ([]Probe, error) { return nil, &ParseError{-1, "", problem} }
-	if d := bytes.TrimLeft(data, " \t\r\n"); len(d) > 0 && d[0] == '{' {
+	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
 		var object struct {
 			Probes json.RawMessage `json:"probes"`
 		}

@@ -136,6 +136,9 @@ func TestDriftOf(t *testing.T) {
 	if got := DriftOf([]Round{rounds[2], rounds[0], rounds[0]}); len(got.Recovered)+len(got.Regressed) > 0 {
 		t.Errorf("after a round like the one before, %v recovered and %v regressed", got.Recovered, got.Regressed)
 	}
+	if got := DriftOf([]Round{{1, &Report{}}, round(2, map[string]Location{"a": Window}, types)}); len(got.Rounds) != 1 || got.Rounds[0].Number != 2 {
+		t.Errorf("the rounds are %+v, want the one with a probe", got.Rounds)
+	}
 	if got := DriftOf(nil); len(got.Rounds) != 0 || got.Change != 0 {
 		t.Errorf("drift of no rounds is %+v", got)
 	}

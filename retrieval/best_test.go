@@ -69,7 +69,7 @@ func naive(docs map[int64]string, words []string, idf func(docs, having int) flo
 
 // checkBest compares the result of a search with all documents, scored and sorted. Two
 // documents with almost the same score may be in either order, because of rounding.
-func checkBest(t *rapid.T, got []Best, want []naiveHit, k int) {
+func checkBest(t rapid.TB, got []Best, want []naiveHit, k int) {
 	t.Helper()
 	if len(got) != min(k, len(want)) {
 		t.Fatalf("%d documents, want %d", len(got), min(k, len(want)))
@@ -179,6 +179,28 @@ func TestViewsAreAsOneIndex(t *testing.T) {
 		checkBest(t, FindBest(views, k, idf), want, k)
 		checkBest(t, FindBest([]postings.View{merged.View(words)}, k, idf), want, k)
 	})
+}
+
+// A document counts once, with all of its words, also where one of them is alone in thousands of
+// documents before it.
+func TestWordsThatMeetLate(t *testing.T) {
+	var x postings.Index
+	docs := make(map[int64]string)
+	for id := int64(0); id <= stretch+64; id++ {
+		said := "hill"
+		if id%64 == 0 {
+			said += " lamp"
+		}
+		if id >= stretch {
+			said += " rare"
+		}
+		x.Add(id, postings.Counts(text.Words(said)))
+		docs[id] = said
+	}
+	words := []string{"lamp", "rare"}
+	for _, k := range []int{1, 3, 200} {
+		checkBest(t, FindBest([]postings.View{x.View(words)}, k, RankIDF), naive(docs, words, RankIDF), k)
+	}
 }
 
 // A result reports which words of the query it has.

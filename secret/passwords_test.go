@@ -37,7 +37,7 @@ func TestPasswords(t *testing.T) {
 // A value in quotes is replaced up to its closing quote, whatever signs it has, and a value whose
 // quote is not closed in its line up to the first sign that ends values.
 func TestQuotedValuesAreReplacedWhole(t *testing.T) {
-	word := "Tr0ub" + "4dor"
+	word, long := "Tr0ub"+"4dor", strings.Repeat("x9", 252) // with both and a comma, more than 512 bytes
 	for text, want := range map[string]string{
 		`password = "` + word + `,3&x9"; next`:                 `password = "[secret: assignment]"; next`,
 		`"password": "` + "hun" + `ter2<script>", "id": 1`:     `"password": "[secret: password]", "id": 1`,
@@ -46,6 +46,8 @@ func TestQuotedValuesAreReplacedWhole(t *testing.T) {
 		`"{\"password\": \"` + word + `;x9\", \"id\": 1}"`:     `"{\"password\": \"[secret: assignment]\", \"id\": 1}"`,
 		`"{\"password\": \"` + word + `\", \"id\": 1}"`:        `"{\"password\": \"[secret: assignment]\", \"id\": 1}"`,
 		"password = \"" + word + ",x9\nid = \"1\"":             "password = \"[secret: assignment],x9\nid = \"1\"",
+		`password = "` + word + `,x9`:                          `password = "[secret: assignment],x9`,
+		`password = "` + word + `,` + long + `"`:               `password = "[secret: assignment],` + long + `"`,
 		`login --password '` + "hun" + `ter2;x9' --user 'ada'`: `login --password '[secret: password]' --user 'ada'`,
 	} {
 		if got := Redact(text); got != want {
@@ -63,7 +65,7 @@ func TestNoPasswords(t *testing.T) {
 		"password: required", "password:\n  type: string", "password: \"Password\"", "password: '********'", "password: \"\"", "password = nil",
 		"if password == other {", "password != hunter", "the password: it is long", "Password: Kennwort", "password = abc", "password: 1",
 		"PWD=/home/ada/x1", "\"PWD=\"+cmd.Dir, \"x\"", "pwd: /srv/app2", "type=\"password\" id=\"pw1\"", "resetPassword(token)", "password, token := split(x)",
-		"--password is deprecated", "--password VALUE", "--password $PW1", "--password-file pw1", "password: see docs/setup", "passwd: files systemd",
+		"--password is deprecated", "--password VALUE", "--password $PW1", "--password-file pw1", "--password ", `password = "admin~~1"`, "password: see docs/setup", "passwd: files systemd",
 	} {
 		if found := Scan(text); len(found) > 0 {
 			t.Errorf("Scan(%q) finds %v", text, found)

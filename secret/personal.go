@@ -120,7 +120,7 @@ func phone(text string, i int) int {
 	return i
 }
 
-// digitGroups returns the end of the number that begins at i, and the number of digits in each
+// digitGroups returns the end of the number that begins at i with a digit, a plus or a bracket, and the number of digits in each
 // of its groups. The number includes the gaps between the groups.
 func digitGroups(text string, i int) (end int, groups []int) {
 	const most = 26 // bytes of a number, gaps included
@@ -131,7 +131,7 @@ func digitGroups(text string, i int) (end int, groups []int) {
 			at = n - 1
 			continue
 		}
-		if at > i && (at-end >= 2 || !phoneGap[text[at]]) || at == i && text[at] != '+' && text[at] != '(' {
+		if at > i && (at-end >= 2 || !phoneGap[text[at]]) {
 			break
 		}
 	}

@@ -43,7 +43,7 @@ func scanBearers(all []Finding, text string) []Finding {
 	token := func(i int) int {
 		end := tokenByte.run(text, i)
 		value := strings.TrimRight(text[i:end], ".")
-		if len(value) >= least && mixed(value) && varied(value) && random(value) && !placeholder(value) {
+		if len(value) >= least && varied(value) && random(value) && !placeholder(value) {
 			all = append(all, Finding{kindBearer, i, i + len(value)})
 		}
 		return end
@@ -145,7 +145,7 @@ func whole(text string, from, to int, quoted bool) int {
 	if !quoted {
 		return to
 	}
-	escaped := from > 1 && text[from-2] == '\\' // as in JSON within a string
+	escaped := text[from-2] == '\\' // as in JSON within a string
 	for at := to; at < len(text) && at-from <= mostValue && text[at] != '\n'; at++ {
 		switch {
 		case text[at] == '\\' && !escaped:

@@ -160,6 +160,7 @@ func TestScanByPlace(t *testing.T) {
 		{"JSON in JSON", `"{\"password\": \"`, p, `\"}"`, kindAssignment},
 		{"YAML", "  password: ", p, "\n", kindAssignment},
 		{"Go", `apiToken := "`, key, `"`, kindAssignment},
+		{"a raw string of Go", "apiToken := `", key, "`", kindAssignment},
 		{"Ruby", `:secret_key => '`, key, `'`, kindAssignment},
 		{"index", `env["AUTH_TOKEN"] = "`, key, `"`, kindAssignment},
 		{"properties", "spring.datasource.password=", p, "", kindAssignment},

@@ -22,7 +22,7 @@ func NewBlobKey(size int) BlobKey { return BlobKey(strconv.Itoa(size) + "-" + ra
 // Size returns the size of the body, or -1 if the key was not made by [NewBlobKey].
 func (k BlobKey) Size() int64 {
 	digits, _, _ := strings.Cut(string(k), "-")
-	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n >= 0 {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil { // no sign, as that of a negative number is the hyphen behind the digits
 		return n
 	}
 	return -1

@@ -72,6 +72,7 @@ func TestChangeValidate(t *testing.T) {
 		{"a block without an id", store.Change{Blocks: []store.Block{{}}}, "block 1 of the change has no id"},
 		{"a block that is there twice", store.Change{Blocks: []store.Block{block, block}}, "block b1 is twice"},
 		{"a state that does not exist", store.Change{Blocks: []store.Block{{ID: "b1", State: "warm"}}}, `block b1: no such state: "warm"`},
+		{"an adopted cell that it adds, too", store.Change{Cells: []store.Cell{cell}, Adopt: []store.CellID{"c1"}}, "adds or adopts cell c1 twice"},
 		{"items from before the first", store.Change{Items: []store.CellID{"c1"}, ItemsFrom: -1}, "ItemsFrom of the change is -1"},
 		{"items from the first on", store.Change{Items: []store.CellID{"c1"}}, ""},
 		{"no items, whatever the first would be", store.Change{ItemsFrom: -1}, ""},
@@ -108,6 +109,16 @@ func TestChangeValidate(t *testing.T) {
 	t.Run("a journal entry without an id", func(t *testing.T) {
 		checkError(t, new(store.Change).Validate(), "the journal entry has no id")
 	})
+}
+
+// A cell that is purged brings nothing but its id, its kind and its commitment.
+func TestValidateMovedOfPurgedCells(t *testing.T) {
+	for want, cell := range map[string]store.Cell{
+		"": {}, "has a salt": {Salt: digest.Salt{1}}, "a body": {Body: []byte{}}, "or a blob": {Blob: "1-x"},
+	} {
+		cell.ID, cell.Kind, cell.Gone = "c1", store.CellText, true
+		checkError(t, store.ValidateMoved([]store.Cell{cell}), want)
+	}
 }
 
 func TestUpdateValidate(t *testing.T) {

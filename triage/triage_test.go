@@ -603,7 +603,10 @@ func TestReach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule := DefaultPolicy().Classes[rapid.SampledFrom(classes).Draw(t, "class")]
 		s := newScorer(rapid.SampledFrom([]Curve{CurveHalfLife, CurveLog}).Draw(t, "curve"), rule)
-		bar := ratio.Ratio(rapid.Int64Range(-1, int64(ratio.One)).Draw(t, "bar"))
+		bar := rapid.OneOf(
+			rapid.Map(rapid.Int64Range(-1, int64(ratio.One)), func(n int64) ratio.Ratio { return ratio.Ratio(n) }),
+			rapid.Map(rapid.SampledFrom([]int64{0, s.clock.half, 2 * s.clock.half}), s.first), // the score at an age itself
+		).Draw(t, "bar")
 		age := s.reach(bar)
 		if age >= 0 && s.first(age) <= bar {
 			t.Fatalf("score at %d ms is %v, want above %v", age, s.first(age), bar)

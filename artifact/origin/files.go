@@ -83,13 +83,12 @@ func filePath(ref artifact.Ref) (string, error) {
 // within returns name as a path relative to root, and whether that path stays below root. It looks
 // only at the text of the paths and follows no links.
 func within(root, name string) (string, bool) {
-	var err error
 	if filepath.IsAbs(name) {
-		if root, err = filepath.Abs(root); err == nil {
-			name, err = filepath.Rel(root, name)
+		if root, err := filepath.Abs(root); err == nil {
+			name, _ = filepath.Rel(root, name) // empty if there is none
 		}
 	}
-	return name, err == nil && filepath.IsLocal(name)
+	return name, filepath.IsLocal(name) // what is empty or absolute is not
 }
 
 // read returns the content of a file below the folder dir, and closes the folder; name is the path of

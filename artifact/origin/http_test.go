@@ -393,6 +393,8 @@ func TestHTTPDoesNotLeaveTLS(t *testing.T) {
 	}
 	f, err = h.Fetch(t.Context(), artifact.Ref(plain.URL+"/?to="+secure.URL), nil)
 	check(t, f, err, "public", nil, "")
+	f, err = h.Fetch(t.Context(), artifact.Ref(secure.URL+"/?to="+secure.URL), nil)
+	check(t, f, err, "public", nil, "")
 }
 
 // A certificate without a trusted issuer is an error.

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/carrel-dev/carrel/artifact"
@@ -258,5 +259,43 @@ func TestMCPOverHTTP(t *testing.T) {
 	check(t, f, err, "", artifact.ErrGone, "")
 	if err := m.Close(); err != nil {
 		t.Errorf("Close = %v", err)
+	}
+}
+
+// What a server no longer has is gone, by the codes of both protocols, and any other error means that
+// it cannot be had now.
+func TestRefusals(t *testing.T) {
+	for code, want := range map[int64]error{-32002: artifact.ErrGone, -32602: artifact.ErrGone, -32603: artifact.ErrUnavailable} {
+		if err := refusal(&jsonrpc.Error{Code: code, Message: "no"}); !errors.Is(err, want) {
+			t.Errorf("code %d: %v, want %v", code, err, want)
+		}
+	}
+}
+
+// The texts of a resource and the responses of a server may have as many bytes as the limit.
+func TestMCPAtItsLimit(t *testing.T) {
+	contents := []*mcp.ResourceContents{{Text: "a"}, {Text: "b"}}
+	if b, err := join("x", contents, 3); string(b) != "a\nb" || err != nil {
+		t.Errorf("join = %q, %v, want both texts", b, err)
+	}
+	if _, err := join("x", contents, 2); !errors.Is(err, artifact.ErrForbidden) {
+		t.Errorf("a byte too much: %v", err)
+	}
+	for limit, want := range map[int64]string{1: "a", 2: "ab"} {
+		b, err := io.ReadAll(&cappedBody{io.NopCloser(strings.NewReader("abc")), limit})
+		if string(b) != want || err == nil {
+			t.Errorf("of a response over %d bytes, %q is read: %v", limit, b, err)
+		}
+	}
+}
+
+// Who waits for a server that another call connects to stops when the caller does.
+func TestOpenIsCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := &link{busy: make(chan struct{}, 1)}
+	l.busy <- struct{}{}
+	if s, fresh, err := newServers(&Options{}, nil).open(ctx, l, "x"); s != nil || fresh || !errors.Is(err, context.Canceled) {
+		t.Errorf("open = %v, %v, %v, want nothing that is fresh", s, fresh, err)
 	}
 }

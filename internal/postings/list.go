@@ -188,9 +188,6 @@ func (c *Cursor) header() bool {
 func (b *block) Decode(docs, counts *[BlockSize]uint32) int {
 	doc, p, at := b.First, b.payload, 0
 	for i := range b.N {
-		if at >= len(p) {
-			return i
-		}
 		gap := uint64(p[at])
 		at++
 		if gap >= 0x80 {
@@ -199,9 +196,6 @@ func (b *block) Decode(docs, counts *[BlockSize]uint32) int {
 		doc += uint32(gap >> 1) //nolint:gosec // parse has seen it
 		count := uint64(1)
 		if gap&1 == 0 {
-			if at >= len(p) {
-				return i
-			}
 			if count = uint64(p[at]); count < 0x80 {
 				at++
 			} else {
@@ -218,9 +212,6 @@ func (b *block) Decode(docs, counts *[BlockSize]uint32) int {
 // offset behind the number.
 func long(p []byte, at int) (v uint64, end int) {
 	v, n := binary.Uvarint(p[at:])
-	if n <= 0 {
-		return 0, len(p)
-	}
 	return v, at + n
 }
 
@@ -235,7 +226,7 @@ func (b *block) whole() bool {
 		p, doc = p[n:], doc+gap>>1
 		count := uint64(1)
 		if gap&1 == 0 {
-			if count, n = binary.Uvarint(p); n <= 0 || count > math.MaxUint32 {
+			if count, n = binary.Uvarint(p); n <= 0 {
 				return false
 			}
 			p = p[n:]

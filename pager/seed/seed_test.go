@@ -471,6 +471,12 @@ func TestInputErrors(t *testing.T) {
 			`blocks.1.turn: block "block-2" is of turn -1e+308, too far from the current turn 1e+308`,
 		},
 		{
+			"a turn without end",
+			pagerjson.History{Blocks: []pagerjson.Block{block("block-1", math.Inf(1))}},
+			false,
+			`blocks.0.turn: block "block-1" is of turn +Inf, too far from the current turn +Inf`,
+		},
+		{
 			"an id twice",
 			pagerjson.History{Blocks: []pagerjson.Block{block("block-2", 1), block("block-1", 2), block("block-2", 3)}},
 			false,
@@ -517,7 +523,7 @@ func TestOptionErrors(t *testing.T) {
 			t.Errorf("%+v: got %v, want %s", tt.o, err, tt.want)
 		}
 	}
-	for _, o := range []Options{{}, {RetainCut: math.Inf(1), EvictCut: math.Inf(-1)}, {RetainCut: 0.2, EvictCut: 0.55}, {Alpha: -1, Beta: -0.1}} {
+	for _, o := range []Options{{}, {RetainCut: math.Inf(1), EvictCut: math.Inf(-1)}, {RetainCut: 0.2, EvictCut: 0.55}, {Alpha: -1, Beta: -0.1}, {Alpha: math.MaxFloat64 / 4, Beta: -math.MaxFloat64 / 4}} {
 		if _, err := Decide(h, &o); err != nil {
 			t.Errorf("%+v: got %v, want no error", o, err)
 		}
@@ -585,6 +591,19 @@ remember a string called last-pager-pass with "2026-05-17T04:08:12+00:00"
 
 // Passes with any histories, one after the other, leave each block in the list
 // that the last pass with it decided on.
+// The statements of a pass begin on a line of their own.
+func TestPassesBeginALine(t *testing.T) {
+	r, err := Decide(&pagerjson.History{Blocks: []pagerjson.Block{{ID: "block-1"}}}, &Options{Legacy: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for existing, want := range map[string]bool{"": false, "#": true, "# a note": true, "\n": false} {
+		if more, err := r.continued([]byte(existing), noon); err != nil || (more[0] == '\n') != want {
+			t.Errorf("behind %q: %.20q, %v, want a line feed first: %v", existing, more, err, want)
+		}
+	}
+}
+
 func TestPassesReplay(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {

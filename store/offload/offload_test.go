@@ -368,6 +368,19 @@ func TestWithoutAPlace(t *testing.T) {
 	d.sound(t, 1)
 }
 
+// full is a database that cannot be used.
+type full struct{ offload.Wrapped }
+
+func (full) Ready(context.Context) error { return store.ErrFull }
+
+// A store is not ready if its database is not, however ready the place is.
+func TestReadyAsksTheDatabase(t *testing.T) {
+	d := newDesk(t, nil)
+	if err := offload.New(full{d.inner}, &offload.Options{Place: d.place}).Ready(t.Context()); !errors.Is(err, store.ErrFull) {
+		t.Errorf("Ready of a full database: %v", err)
+	}
+}
+
 // A cell that arrives with a blob, as if it were written already, is refused.
 func TestACellWithABlobIsRefused(t *testing.T) {
 	d := newDesk(t, nil)

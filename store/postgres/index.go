@@ -253,7 +253,7 @@ func (t *tx) join(scope governance.Scope, x *index, old []*segment, docs []int64
 			return nil, damagedIndex()
 		}
 	}
-	if added != nil && len(added.IDs) > 0 {
+	if added != nil {
 		if err := joined.Join(added.Pages, added.IDs, added.Lengths); err != nil {
 			return nil, fmt.Errorf("internal error, please report it: %w", err)
 		}

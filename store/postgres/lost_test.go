@@ -178,6 +178,13 @@ var writes = map[string]func(ctx context.Context, s store.Database, n int) error
 		}
 		return err
 	},
+	"AddCredential": func(ctx context.Context, s store.Database, n int) error {
+		hash := digest.Of([]byte{byte(n)})
+		return s.AddCredential(ctx, &store.Credential{
+			ID: fmt.Sprintf("tok_%d", n), Hash: hash[:], Actor: "ci", Scopes: []governance.ScopePattern{"*"},
+			Permissions: []governance.Permission{governance.Read}, Note: marker, Created: time.UnixMilli(1),
+		})
+	},
 	"Record of a beginning": func(ctx context.Context, s store.Database, n int) error {
 		return s.Record(ctx, "test", []store.Call{{
 			ID: fmt.Sprintf("call_%d", n), State: store.CallIntent, Begun: time.UnixMilli(1), Intent: []byte(`"` + marker + `"`),
@@ -236,6 +243,12 @@ func checkMade(t *testing.T, s *database, name string, want int) {
 		if got = len(se.Entries); len(se.Statements) != got {
 			t.Errorf("%d statements, want %d", len(se.Statements), got)
 		}
+	case "AddCredential":
+		all, err := s.Credentials(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = len(all)
 	case "Update":
 		for _, err := range s.Log(t.Context(), "test", 0) {
 			if err != nil {

@@ -58,11 +58,7 @@ func (s *database) Request(ctx context.Context, scope governance.Scope, actor go
 		found := new([]store.Request)
 		t.rows(each(found, func(rows pgx.Rows) (store.Request, error) {
 			r := store.Request{Scope: scope, Actor: actor, Key: key}
-			var asking []byte
-			var at int64
-			err := rows.Scan(to(&r.Attempt), &asking, &at, &r.Outcome)
-			copy(r.Asking[:], asking)
-			r.Time = timeOf(at)
+			err := scanRequest(rows, &r)
 			return r, err
 		}), selectRequest, raw(scope), raw(actor), raw(key))
 		return found, nil
@@ -76,17 +72,23 @@ func (s *database) Request(ctx context.Context, scope governance.Scope, actor go
 	return &found[0], nil
 }
 
+// scanRequest reads a row with the values of names, and then those of a request that no name has.
+func scanRequest(rows pgx.Rows, r *store.Request, names ...any) error {
+	var asking []byte
+	var at int64
+	err := rows.Scan(append(names, to(&r.Attempt), &asking, &at, &r.Outcome)...)
+	copy(r.Asking[:], asking)
+	r.Time = timeOf(at)
+	return err
+}
+
 // AllRequests implements [store.Requests].
 func (s *database) AllRequests(ctx context.Context, scope governance.Scope) ([]store.Request, error) {
 	return read(ctx, s, scope, func(t *tx) (*[]store.Request, error) {
 		found := new([]store.Request)
 		t.rows(each(found, func(rows pgx.Rows) (store.Request, error) {
 			r := store.Request{Scope: scope}
-			var asking []byte
-			var at int64
-			err := rows.Scan(to(&r.Actor), to(&r.Key), to(&r.Attempt), &asking, &at, &r.Outcome)
-			copy(r.Asking[:], asking)
-			r.Time = timeOf(at)
+			err := scanRequest(rows, &r, to(&r.Actor), to(&r.Key))
 			return r, err
 		}), selectRequests, raw(scope))
 		return found, nil

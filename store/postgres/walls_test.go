@@ -1,13 +1,20 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
+
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/test/postgres"
 	"github.com/carrel-dev/carrel/store"
@@ -299,5 +306,96 @@ func TestCheckWithoutALookAtTheWalls(t *testing.T) {
 	}
 	if problems, err := s.Check(t.Context()); err == nil {
 		t.Errorf("Check without the tables: %q, want an error", problems)
+	}
+}
+
+// An error is told as what it means, and repeated where that may help.
+func TestWhatErrorsMean(t *testing.T) {
+	s := &database{address: "postgres://h/d"}
+	for code, want := range map[string]error{
+		codeNoLock: store.ErrBusy, codeSerialization: store.ErrBusy, codeDeadlock: store.ErrBusy, codeReadOnly: store.ErrReadOnly,
+		codeNoPassword: store.ErrUnreadable, codeNoSuchRole: store.ErrUnreadable, codeNoDatabase: store.ErrUnreadable, codeNoPrivilege: store.ErrUnreadable,
+		codeDiskFull: store.ErrFull, codeIO: store.ErrFailing, codeDamaged: store.ErrCorrupt, codeDamagedIndex: store.ErrCorrupt,
+		codeShutdown: store.ErrUnreachable, codeCrash: store.ErrUnreachable, codeStarting: store.ErrUnreachable,
+		codeIdleTooLong: store.ErrUnreachable, codeManyConns: store.ErrUnreachable, "08006": store.ErrUnreachable,
+	} {
+		err := fmt.Errorf("it fails: %w", &pgconn.PgError{Code: code})
+		if got := s.explain(err); !errors.Is(got, want) || codeOf(got) != code {
+			t.Errorf("code %s: %v, want %v", code, got, want)
+		}
+		if lost, conflict := isLost(err), isConflict(err); lost != (want == store.ErrUnreachable) || conflict != (code == codeSerialization || code == codeDeadlock) {
+			t.Errorf("code %s: the connection is lost: %t, another transaction was first: %t", code, lost, conflict)
+		}
+	}
+	for _, err := range []error{nil, context.Canceled, &pgconn.PgError{Code: codeTooLong}, &troubleError{Kind: store.ErrFull}} {
+		if got := s.explain(err); got != err { //nolint:errorlint // the very error
+			t.Errorf("%v is told as %v", err, got)
+		}
+	}
+	if err := s.explain(puddle.ErrClosedPool); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a closed pool is told as %v", err)
+	}
+	if err := s.explain(&lostError{context.Canceled}); !errors.Is(err, context.Canceled) || err.Error() != "the connection is lost: context canceled" {
+		t.Errorf("what a caller ended is told as %v", err)
+	}
+	if got := withoutPassword("postgres://u:secret@/%zz"); got != "postgres" {
+		t.Errorf("an address that cannot be parsed is shown as %q", got)
+	}
+	if got := reason(errors.New("secret")); got != "it cannot be parsed as a URL" {
+		t.Errorf("an unknown error of an address is shown as %q", got)
+	}
+}
+
+// A call is the same only if all that recording it writes is the same.
+func TestSameCall(t *testing.T) {
+	begun := store.Call{ID: "c", State: store.CallIntent, Session: "s", Begun: time.UnixMilli(1), Intent: []byte("{}")}
+	done := store.Call{ID: "c", State: store.CallDone, Ended: time.UnixMilli(2), Outcome: []byte("{}")}
+	there := begun
+	there.State, there.Ended, there.Outcome = done.State, done.Ended, done.Outcome
+	for name, tt := range map[string]struct {
+		call   store.Call
+		change func(c *store.Call)
+		want   bool
+	}{
+		"a beginning":       {begun, func(*store.Call) {}, true},
+		"another session":   {begun, func(c *store.Call) { c.Session = "t" }, false},
+		"another beginning": {begun, func(c *store.Call) { c.Begun = time.UnixMilli(9) }, false},
+		"another intent":    {begun, func(c *store.Call) { c.Intent = []byte("[]") }, false},
+		"an end":            {done, func(*store.Call) {}, true},
+		"another state":     {done, func(c *store.Call) { c.State = store.CallFailed }, false},
+		"another end":       {done, func(c *store.Call) { c.Ended = time.UnixMilli(9) }, false},
+		"another outcome":   {done, func(c *store.Call) { c.Outcome = []byte("[]") }, false},
+	} {
+		tt.change(&tt.call)
+		if got := sameCall(&tt.call, &there); got != tt.want {
+			t.Errorf("%s: the same: %t, want %t", name, got, tt.want)
+		}
+	}
+}
+
+// A row of a cell that is damaged is told to be so, and its body is not read.
+func TestCellsThatAreDamaged(t *testing.T) {
+	s, full, short := &database{address: "postgres://h/d"}, make([]byte, digest.Size), make([]byte, 3)
+	for name, tt := range map[string]struct {
+		row  *cellRow
+		want error
+	}{
+		"no row":                         {nil, store.ErrNotFound},
+		"a purged cell":                  {&cellRow{state: cellPurged, commitment: full}, store.ErrGone},
+		"a purged one, a commitment cut": {&cellRow{state: cellPurged, commitment: short}, store.ErrCorrupt},
+		"a commitment cut":               {&cellRow{commitment: short, salt: full}, store.ErrCorrupt},
+		"a salt cut":                     {&cellRow{commitment: full, salt: short}, store.ErrCorrupt},
+		"another body":                   {&cellRow{commitment: full, salt: full, body: short}, store.ErrCorrupt},
+		"another body, and a blob":       {&cellRow{commitment: full, salt: full, body: short, blob: "3-x"}, store.ErrCorrupt},
+		"a blob":                         {&cellRow{commitment: full, salt: full, blob: "3-x"}, store.ErrUnreadable},
+	} {
+		if _, err := s.cell(map[store.CellID]*cellRow{"c": tt.row}, "c"); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		}
+	}
+	for n, want := range map[int]int{longWord: longWord, longWord + 1: 1 + digest.Size} {
+		if got := len(wordOf(strings.Repeat("a", n))); got != want {
+			t.Errorf("a word of %d bytes has %d in the index, want %d", n, got, want)
+		}
 	}
 }

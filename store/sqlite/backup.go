@@ -289,7 +289,7 @@ func copyFile(to, from string) (err error) {
 func verify(ctx context.Context, path, backup string) error {
 	if fi, err := os.Stat(path); err != nil {
 		return err
-	} else if fi.Size() == 0 {
+	} else if fi.Size() <= 1 { // see empty
 		return fmt.Errorf("%s is empty: %w", backup, store.ErrCorrupt)
 	}
 	s, err := Open(ctx, path, nil)

@@ -124,6 +124,7 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	bytes := string(readFile(t, backup))
+	file(nil)(t, backup+"-wal") // a log without content is none
 
 	// where no store exists
 	path := filepath.Join(t.TempDir(), "new", "carrel.db")
@@ -207,6 +208,11 @@ func TestRestoreRefuses(t *testing.T) {
 			copyFile(t, path, filled(t))
 			tamper(t, path, "UPDATE cell SET salt = zeroblob(32) WHERE cell_id = 's0-000002'")
 		}, store.ErrCorrupt, "1 problems, first: scope test: cell s0-000002"},
+		{"a byte, which SQLite takes for none", file([]byte("x")), store.ErrCorrupt, "backup.db is empty"},
+		{"a store with a byte of a log", func(t *testing.T, path string) {
+			copyFile(t, path, filled(t))
+			file([]byte("x"))(t, path+"-wal")
+		}, nil, "make a backup of it"},
 		{"a store with a log", func(t *testing.T, path string) {
 			s := openAt(t, path)
 			fill(t, s, 1, 1)

@@ -79,14 +79,16 @@ func TestCredentialsAreKept(t *testing.T) {
 func TestCredentialsThatAreDamaged(t *testing.T) {
 	t.Parallel()
 	for damage, want := range map[string]string{
-		`UPDATE token SET scopes = '{"a": 1}'`:                                       "credential tok_1: store is damaged: its scopes or permissions cannot be parsed",
-		`UPDATE token SET permissions = '[1]'`:                                       "credential tok_1: store is damaged: its scopes or permissions cannot be parsed",
-		`UPDATE token SET actor = ''`:                                                "credential tok_1 has no actor",
-		`UPDATE token SET hash = x'00'`:                                              "credential tok_1: the hash has 1 bytes, want 32",
-		`DROP INDEX token_by_age`:                                                    "schema: index token_by_age differs from its migration",
-		`ALTER TABLE token ADD COLUMN raw TEXT`:                                      "schema: table token differs from its migration",
-		`DELETE FROM migration WHERE version = (SELECT max(version) FROM migration)`: "migrations are recorded, want",
-		`UPDATE migration SET name = 'lamp' WHERE version = 2`:                       `schema: migration 2 is recorded as "lamp"`,
+		`UPDATE token SET scopes = '{"a": 1}'`:                                                   "credential tok_1: store is damaged: its scopes or permissions cannot be parsed",
+		`UPDATE token SET permissions = '[1]'`:                                                   "credential tok_1: store is damaged: its scopes or permissions cannot be parsed",
+		`UPDATE token SET actor = ''`:                                                            "credential tok_1 has no actor",
+		`UPDATE token SET hash = x'00'`:                                                          "credential tok_1: the hash has 1 bytes, want 32",
+		`DROP INDEX token_by_age`:                                                                "schema: index token_by_age differs from its migration",
+		`ALTER TABLE token ADD COLUMN raw TEXT`:                                                  "schema: table token differs from its migration",
+		`DELETE FROM migration WHERE version = (SELECT max(version) FROM migration)`:             "migrations are recorded, want",
+		`UPDATE migration SET name = 'lamp' WHERE version = 2`:                                   `schema: migration 2 is recorded as "lamp"`,
+		`UPDATE migration SET version = 99 WHERE version = (SELECT max(version) FROM migration)`: `schema: migration 99 is recorded as`,
+		`INSERT INTO migration (version, name) SELECT max(version) + 1, 'lamp' FROM migration`:   `is recorded as "lamp"`,
 	} {
 		path := newPath(t)
 		s := openAt(t, path)

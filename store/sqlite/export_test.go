@@ -96,3 +96,21 @@ func DocsAt(base int64, places []int64) []int64 { return docsAt(base, places) }
 
 // After is after.
 func After(prefix string) any { return after(prefix) }
+
+// StoreError returns what a store at path tells of an error of SQLite with the given code.
+func StoreError(path string, code int, err error) error {
+	return (&database{path: path}).storeError(code, err)
+}
+
+// CannotWrite is cannotWrite.
+func CannotWrite(err error) bool { return cannotWrite(err) }
+
+// Thin closes the free connections that were not used since it ran last, and reports whether it will
+// run again.
+func Thin(s store.Database) bool {
+	p := s.(*database).readers
+	p.thin()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.thinner != nil
+}

@@ -29,6 +29,14 @@ func TestMigrateFromVersion1(t *testing.T) {
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if err := sqlite.Backup(t.Context(), path, path+".backup"); err != nil {
+		t.Errorf("Backup of a store of the first version: %v", err)
+	}
+	none := newPath(t)
+	tamper(t, none, "CREATE TABLE x (x)", "DROP TABLE x")
+	if err := sqlite.Backup(t.Context(), none, path+".none"); err == nil {
+		t.Error("a database without tables was backed up as a store")
+	}
 	newest := newPath(t)
 	now := openAt(t, newest)
 	if err := playSessions(t.Context(), now, 2, 4); err != nil {

@@ -130,4 +130,25 @@ func TestConnectionsAreKept(t *testing.T) {
 			t.Errorf("%d connections are kept, %d were closed", kept, closed)
 		}
 	}
+	// The first time counts what is used, a second time closes what was not used since.
+	kept, _ := sqlite.Idle(s)
+	if again := sqlite.Thin(s); !again {
+		t.Error("connections that are free are not looked at again")
+	}
+	if now, _ := sqlite.Idle(s); now != kept {
+		t.Errorf("%d of %d connections are kept that were just used", now, kept)
+	}
+	if _, err := s.Info(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again := sqlite.Thin(s)
+	if now, _ := sqlite.Idle(s); now == 0 || now >= kept || !again {
+		t.Errorf("%d of %d connections are kept, want those that were used again", now, kept)
+	}
+	if again := sqlite.Thin(s); again {
+		t.Error("without free connections they are looked at again")
+	}
+	if now, _ := sqlite.Idle(s); now != 0 {
+		t.Errorf("%d connections are kept that nobody uses", now)
+	}
 }

@@ -502,7 +502,7 @@ func (s *database) explain(err error) error {
 	if _, explained := errors.AsType[*troubleError](err); !ok || explained {
 		return err
 	}
-	if err := s.storeError(e); err != nil {
+	if err := s.storeError(e.Code(), e); err != nil {
 		return err
 	}
 	switch e.Code() & 0xff {

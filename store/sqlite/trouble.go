@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 
-	engine "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/carrel-dev/carrel/store"
@@ -43,16 +42,16 @@ const (
 	nextUpgrade  = "an earlier version of carrel made it, and its schema must be upgraded: make the file and its folder writable once, and run carrel store migrate"
 )
 
-// storeError turns an error of SQLite about the disk or permissions into a troubleError. It
-// returns nil for any other error.
-func (s *database) storeError(e *engine.Error) error {
+// storeError turns an error of SQLite about the disk or permissions, which has the given code, into
+// a troubleError. It returns nil for any other error.
+func (s *database) storeError(code int, e error) error {
 	t := &troubleError{Path: s.path, cause: e}
-	switch e.Code() & 0xff {
+	switch code & 0xff {
 	case codes.SQLITE_FULL:
 		t.Kind, t.Next = store.ErrFull, nextFull
 	case codes.SQLITE_READONLY:
 		t.Kind, t.Next = store.ErrReadOnly, nextReadOnly
-		if e.Code() == codes.SQLITE_READONLY_DBMOVED {
+		if code == codes.SQLITE_READONLY_DBMOVED {
 			t.Kind, t.Next = store.ErrMoved, nextMoved
 		}
 	case codes.SQLITE_CANTOPEN:
@@ -64,7 +63,7 @@ func (s *database) storeError(e *engine.Error) error {
 		t.Kind, t.Next = store.ErrUnreadable, "make the file readable, or name another store with --store"
 	case codes.SQLITE_IOERR:
 		t.Kind, t.Next = store.ErrFailing, nextFailing
-		switch e.Code() {
+		switch code {
 		case codes.SQLITE_IOERR_SHMSIZE, codes.SQLITE_IOERR_WRITE, codes.SQLITE_IOERR_TRUNCATE: // a file cannot grow
 			t.Kind, t.Next = store.ErrFull, nextFull
 		}
@@ -88,10 +87,11 @@ func (s *database) moved() error {
 	return &troubleError{Path: s.path, Kind: store.ErrMoved, Next: nextMoved, cause: err}
 }
 
-// empty returns an ErrCorrupt if the file at path has no bytes: no store is empty.
+// empty returns an ErrCorrupt if the file at path has no content: no store is empty. SQLite takes a
+// file of one byte for an empty one.
 func empty(path string) error {
 	fi, err := os.Stat(path)
-	if err != nil || fi.Size() > 0 {
+	if err != nil || fi.Size() > 1 {
 		return err
 	}
 	return &NotStoreError{Path: path, Empty: true}

@@ -2,12 +2,15 @@ package sqlite_test
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	codes "modernc.org/sqlite/lib"
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/store"
@@ -250,5 +253,43 @@ func TestCompare(t *testing.T) {
 	}
 	if _, err := sqlite.Compare(t.Context(), path+".none", path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Compare of no backup: %v, want ErrNotExist", err)
+	}
+}
+
+// An error of SQLite about the disk or permissions is told as what it means, with what to try.
+func TestErrorsOfSQLite(t *testing.T) {
+	t.Parallel()
+	there, none := newPath(t), newPath(t)+".none"
+	file(nil)(t, there)
+	for _, tt := range []struct {
+		path string
+		code int
+		want error
+		says string
+	}{
+		{there, codes.SQLITE_FULL, store.ErrFull, "free some space"},
+		{there, codes.SQLITE_READONLY, store.ErrReadOnly, "reading works"},
+		{there, codes.SQLITE_READONLY_DBMOVED, store.ErrMoved, "put the file back"},
+		{there, codes.SQLITE_CANTOPEN, store.ErrReadOnly, "no file can be created beside it: reading works"},
+		{none, codes.SQLITE_CANTOPEN, store.ErrUnreadable, "make the file readable"},
+		{there, codes.SQLITE_PERM, store.ErrUnreadable, "make the file readable"},
+		{there, codes.SQLITE_AUTH, store.ErrUnreadable, "make the file readable"},
+		{there, codes.SQLITE_IOERR_READ, store.ErrFailing, "look into the log"},
+		{there, codes.SQLITE_IOERR_WRITE, store.ErrFull, "free some space"},
+		{there, codes.SQLITE_IOERR_SHMSIZE, store.ErrFull, "free some space"},
+		{there, codes.SQLITE_IOERR_TRUNCATE, store.ErrFull, "free some space"},
+	} {
+		err := sqlite.StoreError(tt.path, tt.code, io.ErrShortWrite)
+		if !errors.Is(err, tt.want) || errors.Is(err, io.ErrShortWrite) == (tt.path == none) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("code %d: %v, want %v that says %q", tt.code, err, tt.want, tt.says)
+		}
+	}
+	if err := sqlite.StoreError(there, codes.SQLITE_BUSY, io.ErrShortWrite); err != nil {
+		t.Errorf("a busy store: %v, want no trouble", err)
+	}
+	for err, want := range map[error]bool{store.ErrReadOnly: true, store.ErrFull: true, fs.ErrPermission: true, store.ErrFailing: false} {
+		if got := sqlite.CannotWrite(err); got != want {
+			t.Errorf("%v: nothing can be written: %t, want %t", err, got, want)
+		}
 	}
 }

@@ -289,6 +289,16 @@ func blocksAreReplaced(t *testing.T, s store.Store) {
 	}
 	old := fullChange("x").Blocks
 	equal(t, "Blocks", blocks, []*store.Block{&old[0], &changed, &added, &old[2]})
+	for i, cells := range [][]store.CellID{{"xc1", "xc2", "xc1"}, {"xc1", "xc2"}, {"xc2", "xc2"}, nil} { // more, fewer, others, none
+		c := newChange(fmt.Sprint("cells", i))
+		changed.Cells = cells
+		c.Blocks = []store.Block{changed}
+		apply(t, s, scope, "s", store.Revision(2+i), c)
+		blocks, err := collect(s.Blocks(t.Context(), scope, "s"))
+		if err != nil || !slices.Equal(blocks[1].Cells, cells) {
+			t.Errorf("the cells of a block are %v, %v; want %v", blocks[1].Cells, err, cells)
+		}
+	}
 	if refs, err := Containing(t.Context(), s, scope, "apples"); err != nil || len(refs) != 1 {
 		t.Errorf("a replaced block is found as %v, %v; want it to stay findable", refs, err)
 	}
@@ -327,7 +337,7 @@ func itemsAreReplaced(t *testing.T, s store.Store) {
 func itemsNilAndEmpty(t *testing.T, s store.Store) {
 	apply(t, s, scope, "s", 0, fullChange("x"))
 	leave := newChange("op2")
-	leave.ItemsFrom = 1 // has no effect without Items
+	leave.ItemsFrom = 9 // has no effect without Items
 	apply(t, s, scope, "s", 1, leave)
 	items, err := s.Items(t.Context(), scope, "s")
 	if err != nil || len(items) != 3 {

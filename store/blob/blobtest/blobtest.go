@@ -82,8 +82,10 @@ func readsBack(t *testing.T, a, b blob.Keeper) {
 		has(t, a, key, body)
 		has(t, b, key, body)
 	}
-	put(t, a, "short", []byte("a key of one part"))
-	has(t, b, "short", []byte("a key of one part"))
+	for _, key := range []string{"short", "azAZ09-_", strings.Repeat("k", 200)} {
+		put(t, a, key, []byte("a key of one part"))
+		has(t, b, key, []byte("a key of one part"))
+	}
 }
 
 func missing(t *testing.T, a, _ blob.Keeper) {

@@ -39,6 +39,13 @@ func TestNewRefusesARelativePath(t *testing.T) {
 // A directory that is not there is no empty place: it may be on a volume that is not mounted.
 func TestAMissingDirectoryIsUnreachable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "volume")
+	under := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(under, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newPlace(t, filepath.Join(under, "volume")).Get(t.Context(), "k", 1); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("below a file: %v, want %v", err, store.ErrUnreachable)
+	}
 	p := newPlace(t, dir)
 	_, got := p.Get(t.Context(), "k", 1)
 	for method, err := range map[string]error{

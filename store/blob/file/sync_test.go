@@ -1,11 +1,15 @@
 package file
 
 import (
+	"errors"
 	"os"
 	"path"
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/blob"
 )
 
 // A folder that another process has made, or whose name could not be synced before, may not be on
@@ -45,5 +49,21 @@ func TestPutSyncsFoldersThatExist(t *testing.T) {
 		if !slices.Equal(synced, want) {
 			t.Errorf("Put %d has synced %q, want %q", i, synced, want)
 		}
+	}
+}
+
+// An error of the system is told as what it means for the blobs, with what to try.
+func TestErrorsOfTheSystem(t *testing.T) {
+	p := &place{dir: "/blobs"}
+	for err, want := range map[error]error{
+		syscall.ENOSPC: store.ErrFull, syscall.EROFS: store.ErrReadOnly, syscall.EACCES: store.ErrUnreadable, syscall.EIO: store.ErrFailing,
+	} {
+		trouble, is := errors.AsType[*blob.TroubleError](p.explain(&os.PathError{Op: "open", Path: "k", Err: err}, store.ErrUnreadable))
+		if !is || trouble.Kind != want || trouble.Next == "" {
+			t.Errorf("%v is told as %+v, want %v", err, trouble, want)
+		}
+	}
+	if err := p.explain(syscall.EMFILE, store.ErrUnreadable); !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("another error is told as %v", err)
 	}
 }

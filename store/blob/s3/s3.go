@@ -33,6 +33,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/blob"
 )
@@ -107,9 +108,10 @@ func isServer(u *url.URL) bool {
 
 // isBucket reports whether name is valid as the name of a bucket.
 func isBucket(name string) bool {
-	other := func(r rune) bool { return (r < 'a' || 'z' < r) && (r < '0' || '9' < r) && r != '-' && r != '.' }
-	return 3 <= len(name) && len(name) <= 63 && !strings.ContainsFunc(name, other) && !strings.Contains(name, "..")
+	return bucketName.Get().MatchString(name) && !strings.Contains(name, "..")
 }
+
+var bucketName = lazy.Regexp(`^[a-z0-9.-]{3,63}$`)
 
 // String implements [blob.Keeper].
 func (p *place) String() string { return p.address }

@@ -94,6 +94,7 @@ func TestErrors(t *testing.T) {
 		want error
 	}{
 		{"keys that may not", refuse(http.StatusForbidden, "AccessDenied"), nil, false, store.ErrUnreadable},
+		{"a key that is none", refuse(http.StatusUnauthorized, "InvalidAccessKeyId"), nil, false, store.ErrUnreadable},
 		{"a server that is overloaded", refuse(http.StatusServiceUnavailable, "SlowDown"), nil, false, store.ErrUnreachable},
 		{"a server that is full", refuse(http.StatusInsufficientStorage, "InsufficientStorage"), nil, false, store.ErrFull},
 		{"a server that is broken", refuse(http.StatusInternalServerError, "Broken"), nil, false, store.ErrUnreachable},
@@ -158,6 +159,14 @@ func TestNewRefuses(t *testing.T) {
 		"no access key":              func(o *s3.Options) { o.AccessKey = "" },
 		"no secret key":              func(o *s3.Options) { o.SecretKey = "" },
 		"an endpoint without scheme": func(o *s3.Options) { o.Endpoint = "minio.example.org:9000" },
+		"an endpoint that is none":   func(o *s3.Options) { o.Endpoint = "https://[::1" },
+		"an endpoint of a file":      func(o *s3.Options) { o.Endpoint = "ftp://minio.example.org" },
+		"an endpoint with a query":   func(o *s3.Options) { o.Endpoint = "https://minio.example.org?x=1" },
+		"an endpoint with an anchor": func(o *s3.Options) { o.Endpoint = "https://minio.example.org#x" },
+		"a prefix of 201 bytes":      func(o *s3.Options) { o.Prefix = strings.Repeat("p", 200) + "/" },
+		"a bucket of 64 bytes":       func(o *s3.Options) { o.Bucket = strings.Repeat("b", 64) },
+		"a bucket of two bytes":      func(o *s3.Options) { o.Bucket = "bb" },
+		"a bucket with two points":   func(o *s3.Options) { o.Bucket = "b..b" },
 		"an endpoint with a path":    func(o *s3.Options) { o.Endpoint = "https://minio.example.org/blobs" },
 		"a prefix with a space":      func(o *s3.Options) { o.Prefix = "a b/" },
 		"a prefix without a slash":   func(o *s3.Options) { o.Prefix = "carrel" },
@@ -174,6 +183,40 @@ func TestNewRefuses(t *testing.T) {
 		if text := err.Error(); strings.Contains(text, secretKey) {
 			t.Errorf("%s: the error has a key: %v", name, err)
 		}
+	}
+}
+
+func TestNewTakesTheLongestNames(t *testing.T) {
+	o := &s3.Options{Bucket: strings.Repeat("b", 63), Prefix: strings.Repeat("p", 199) + "/", AccessKey: accessKey, SecretKey: secretKey}
+	if _, err := s3.New(o); err != nil {
+		t.Error(err)
+	}
+}
+
+// What another has deleted meanwhile is dropped, a bucket elsewhere is told, and so is the end of a context.
+func TestOtherAnswers(t *testing.T) {
+	status, stop := http.StatusNotFound, func() {}
+	f := newFake(t, func(f *fake) {
+		f.refuse = func(r *http.Request) (int, string) {
+			stop()
+			if status == http.StatusNotFound && r.Method != http.MethodDelete {
+				return 0, ""
+			}
+			return status, "Code"
+		}
+	})
+	p := f.at(t, nil)
+	if err := p.Drop(t.Context(), "k"); err != nil {
+		t.Errorf("Drop: %v", err)
+	}
+	status = http.StatusMovedPermanently
+	if _, err := p.Get(t.Context(), "k", 1); !errors.Is(err, store.ErrUnreachable) || !strings.Contains(err.Error(), "the bucket is elsewhere") {
+		t.Errorf("Get from elsewhere: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	status, stop = http.StatusServiceUnavailable, cancel
+	if _, err := p.Get(ctx, "k", 1); err == nil || errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("Get for who has gone: %v, want no trouble of the place", err)
 	}
 }
 
