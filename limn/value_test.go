@@ -277,6 +277,34 @@ func TestIndexKnowsLargeNumbers(t *testing.T) {
 	}
 }
 
+// Records are found in a list of any length, by what they are.
+func TestRecordsAreFound(t *testing.T) {
+	must := sure(t)
+	l := newList(nil)
+	for i := range int64(2 * indexedLength) {
+		l.add(must(recordOf(entry{"x", Int(i)})))
+	}
+	for i, want := range map[int64]int{0: 0, 2*indexedLength - 1: 2*indexedLength - 1, -1: -1} {
+		if got := l.find(must(recordOf(entry{"x", Int(i)}))); got != want {
+			t.Errorf("the record of %d is at %d, want %d", i, got, want)
+		}
+	}
+}
+
+// A list is cut only if it has more items than are shown.
+func TestListsAreCut(t *testing.T) {
+	for n, want := range map[int]int{maxShown: maxShown, maxShown + 1: 2*shownEnds + 1} {
+		items := make([]Value, n)
+		for i := range items {
+			items[i] = Int(int64(i))
+		}
+		got := shown(items, Value.String)
+		if len(got) != want || got[len(got)-1] != Int(int64(n-1)).String() || (got[shownEnds] == "...") != (n > maxShown) {
+			t.Errorf("%d items are shown as %q", n, got)
+		}
+	}
+}
+
 // A value is as wide as its text; a large number is wider than its digits, as it takes longer
 // to write.
 func TestWidth(t *testing.T) {
