@@ -154,6 +154,11 @@ func TestJSONBecomesValues(t *testing.T) {
 
 func TestKindsAndParts(t *testing.T) {
 	must := sure(t)
+	for text, v := range map[string]Value{`100000000000000000000`: must(parseNumber("100000000000000000000")), `"2025-07-01"`: must(dateOf("2025-07-01")), `null`: {}, `[1,0.5]`: must(listOf(Int(1), float(0.5)))} {
+		if got, err := json.Marshal(toJSON(v)); string(got) != text || err != nil {
+			t.Errorf("%v in metadata is %s, %v, want %s", v, got, err, text)
+		}
+	}
 	rec := must(recordOf(entry{"x", Int(1)}))
 	list := must(listOf(String("x")))
 	type parts struct {
