@@ -95,12 +95,13 @@ func TestFieldsOfStructs(t *testing.T) {
 		inner `json:"own"`
 		Named struct{ X int }
 		Name  int
+		Own   int `json:"tokens"`
 	}
 	got = nil
 	for _, f := range fieldsOf(reflect.TypeFor[other]()) {
 		got = append(got, f.name+" "+f.typ.Kind().String())
 	}
-	if diff := cmp.Diff([]string{"tokens int", "Named struct", "Name int"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Named struct", "Name int", "tokens int"}, got); diff != "" {
 		t.Errorf("fields of what is embedded twice (-want +got):\n%s", diff)
 	}
 }
