@@ -58,6 +58,25 @@ func TestFloorIsSummedByRule(t *testing.T) {
 	}
 }
 
+// A detail leaves out what the title says, if a cause follows it as words of their own.
+func TestDetailsOfProblems(t *testing.T) {
+	said := ErrRequest.Error()
+	for want, err := range map[string]error{
+		"no name":                  fmt.Errorf("%w: no name", ErrRequest),
+		"import x: no name":        fmt.Errorf("import x: %w: no name", ErrRequest),
+		"(" + said + ": a)":        fmt.Errorf("(%w: a)", ErrRequest),
+		"import x: " + said + ": ": fmt.Errorf("import x: %w: ", ErrRequest),
+	} {
+		if got := NewProblem(err).Detail; got != want {
+			t.Errorf("%v: detail %q, want %q", err, got, want)
+		}
+	}
+	broken := []transcript.Violation{{}, {}}
+	if got, want := (&InvalidError{Format: "chat", Violations: broken}).Error(), fmt.Sprintf("%v: chat, 2 reasons, the first: %v", ErrInvalid, broken[0]); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A context has no blocks that rules keep: its problem does not speak of them.
 func TestFloorOfAContext(t *testing.T) {
 	p := NewProblem(fmt.Errorf("assemble: %w: %w", ErrBudget, &assembly.FloorError{Budget: 40, Need: 364}))
@@ -111,6 +130,7 @@ func TestTheBestAttempt(t *testing.T) {
 		want     string
 	}{
 		{[]Attempt{half}, "2 of 4"},
+		{[]Attempt{none, {Probes: 1, Reasons: []string{"0 of 1"}}}, "in the best of 2 attempts, 0 of 1"},
 		{[]Attempt{none, zero}, "in the best of 2 attempts, 0 of 4"},
 		{[]Attempt{zero, half, none, half}, "in the best of 4 attempts, 2 of 4"},
 		{[]Attempt{half, plain, zero}, "in the best of 3 attempts, 3 of 4 probes passed"},

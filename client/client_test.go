@@ -314,6 +314,7 @@ func TestWhatMayPassIsTriedAgainAndNothingElse(t *testing.T) {
 	}{
 		{"busy", problem(fmt.Errorf("undo: %w", store.ErrBusy)), 3, store.ErrBusy, []time.Duration{firstPause / 2, firstPause}},
 		{"a conflict", problem(fmt.Errorf("undo: %w", store.ErrConflict)), 1, store.ErrConflict, nil},
+		{"given up", problem(context.Canceled), 1, context.Canceled, nil},
 		{"time is up", problem(context.DeadlineExceeded), 1, context.DeadlineExceeded, nil},
 		{"too many requests, with a pause", status(429, "Retry-After", "2"), 3, nil, []time.Duration{2 * time.Second, 2 * time.Second}},
 		{"a pause that is too long", status(503, "Retry-After", "3600"), 1, nil, nil},

@@ -4,13 +4,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
+	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
@@ -118,6 +124,40 @@ func TestTheStatusIsAPartOfTheKind(t *testing.T) {
 		if err := newError(p); len(err.Unwrap()) > 0 {
 			t.Errorf("%+v is %v", p, err.Unwrap())
 		}
+	}
+}
+
+// A problem that is cut off by an error is not taken for what it seems to say.
+func TestProblemsThatAreCutOff(t *testing.T) {
+	body := io.MultiReader(strings.NewReader(`{"type":"carrel:problem/busy","status":503,"detail":"store is busy"}`), iotest.ErrReader(errors.New("reset")))
+	if err := errorOf(&http.Response{StatusCode: 503}, body); errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "the server answers with status 503") {
+		t.Error(err)
+	}
+}
+
+// Fields of requests are where the operation has them, under their names in JSON.
+func TestFieldsOfRequests(t *testing.T) {
+	type inner struct{ A int }
+	type request struct {
+		Data    []byte `json:"data"`
+		ID      string
+		Tags    []string  `json:"tags,omitempty"`
+		None    []string  `json:"none,omitempty"`
+		When    time.Time `json:"when,omitempty"`
+		Secret  string    `json:"-"`
+		private int
+	}
+	req := &request{Data: []byte("x"), ID: "a b", Tags: []string{"1", "2"}, Secret: "s", private: 1}
+	m, err := newMessage(&ops.Operation{Method: http.MethodPost, Path: "/x/{ID}", Raw: "data"}, req)
+	if want := "/x/a%20b?tags=1&tags=2&when=0001-01-01T00%3A00%3A00Z"; err != nil || m.path != want || string(m.body) != "x" || m.kind != "application/octet-stream" {
+		t.Errorf("%+v, %v, want the path %s", m, err, want)
+	}
+	m, err = newMessage(&ops.Operation{Method: http.MethodPost, Path: "/x"}, &struct {
+		inner
+		Own inner `json:"own"`
+	}{inner{1}, inner{2}})
+	if want := `{"A":1,"own":{"A":2}}`; err != nil || string(m.body) != want {
+		t.Errorf("%+v, %v, want the body %s", m, err, want)
 	}
 }
 

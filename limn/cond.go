@@ -1,6 +1,6 @@
 package limn
 
-// holds evaluates a condition.
+// holds evaluates a condition. The result has no meaning if there is an error.
 func (m *Machine) holds(c condition, f *frame) (bool, error) {
 	switch c := c.(type) {
 	case *test:
@@ -31,14 +31,14 @@ func (m *Machine) test(t *test, f *frame) (bool, error) {
 	}
 	if p != nil {
 		ok, err := m.apply(p, subject, f)
-		return ok != t.Not && err == nil, err
+		return ok != t.Not, err
 	}
 	value, err := m.eval(t.Value, f)
 	if err != nil || value.v == nil {
 		return false, err
 	}
 	ok, err := m.compare(t, subject, value, f)
-	return ok != t.Not && err == nil, err
+	return ok != t.Not, err
 }
 
 // subject returns the value of the subject of a test.

@@ -159,6 +159,9 @@ func TestContradictions(t *testing.T) {
 		{"a predicate that an each defines may be one or not", []string{
 			"remember a list called xs", "each the xs define high: is above 5", "require x is high", "require x is 9",
 		}, nil},
+		{"a predicate with the name of a value may be one or not", []string{
+			"remember a number called high with 1", "define high: is above 5", "require x is high", "require x is 2",
+		}, nil},
 		{"a name that a remember binds within another is no text", []string{
 			"remember a value called a1 from remember a value called b1 from x", "require s is b1", "require s is c1",
 		}, nil},

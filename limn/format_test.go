@@ -19,6 +19,7 @@ func TestFormat(t *testing.T) {
 			"a comment goes where the body of its handler is", "when x is 1:\n     -- in\n     show x\n-- left\n     show y\n   -- behind\n",
 			"when x is 1\n  -- in\n  show x\n-- left\n  show y\n-- behind\n",
 		},
+		{"a comment that is indented by one space", "when x is 1\n -- in\n show x\n", "when x is 1\n  -- in\n  show x\n"},
 		{"a blank line in a handler stays", "when x is 1\n    show x\n  \n    show y\n", "when x is 1\n  show x\n\n  show y\n"},
 		{"handlers follow one another", "when x is 1\n show x\nwhen x is 2\n show x\nshow y", "when x is 1\n  show x\nwhen x is 2\n  show x\nshow y\n"},
 		{"other line ends", "show x\r\n-- a\rshow y\vshow z\u2028", "show x\n-- a\nshow y\nshow z\n"},

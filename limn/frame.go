@@ -107,7 +107,7 @@ func (m *Machine) known(pos Pos, name string, f *frame, as role) (bool, error) {
 	if _, ok := m.find(name, f, as); ok || m.live[name] {
 		return true, nil
 	}
-	if s, ok := m.symbols[name]; ok && s.teach != nil {
+	if m.symbols[name] != nil {
 		return false, semanticError(pos, "'%s' is a composition, not a value", name)
 	}
 	return false, nil

@@ -230,5 +230,5 @@ func isDateShaped(s string) bool {
 // isDay reports whether s is a date that exists, as yyyy-mm-dd.
 func isDay(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
-	return err == nil && isDateShaped(s)
+	return err == nil
 }

@@ -102,10 +102,9 @@ func (v Value) asFloat() float64 {
 	case *big.Int:
 		f, _ := new(big.Float).SetInt(n).Float64()
 		return f
-	case float64:
-		return n
 	}
-	return 0
+	f, _ := v.v.(float64)
+	return f
 }
 
 // isFloat reports whether v is a number that may have a fraction.

@@ -74,11 +74,15 @@ func TestNumbersHaveAnEnd(t *testing.T) {
 		"of a fraction": func() (Value, error) { return arithmetic(opTimes, float(math.MaxFloat64), Int(2)) },
 		"a sum":         func() (Value, error) { return arithmetic(opPlus, float(math.MaxFloat64), float(math.MaxFloat64)) },
 		"a difference":  func() (Value, error) { return arithmetic(opMinus, float(-math.MaxFloat64), float(math.MaxFloat64)) },
+		"none of it":    func() (Value, error) { return arithmetic(opTimes, n, Value{0.0}) },
 		"a quotient":    func() (Value, error) { return arithmetic(opDivided, n, Int(7)) },
 	} {
 		if v, err := compute(); !errors.Is(err, errTooLarge) {
 			t.Errorf("%s is %.20v, %v, want an error", name, v, err)
 		}
+	}
+	if v, err := arithmetic(opDivided, Int(1), float(0.5)); err != nil || v.String() != "2" {
+		t.Errorf("1 divided by 0.5 is %v, %v", v, err)
 	}
 }
 

@@ -193,6 +193,9 @@ func TestLoadPackRefuses(t *testing.T) {
 		{"a value type of its own", verb(`{"name": "what", "connective": null, "required": true, "value_type": "number"}`, check), slots + "[0].value_type"},
 		{"a constraint on a value", verb(`{"name": "what", "connective": null, "required": true, "value_type": "value", "type_constraint": "claim"}`, check), slots + "[0].type_constraint"},
 		{"a connective that ends the operation", verb(what+`, {"name": "where", "connective": "and", "required": true}`, check), slots + "[1].connective"},
+		{"a connective of two words", verb(what+`, {"name": "where", "connective": "out from", "required": true}`, check), slots + "[1].connective is \"out from\", which is no word"},
+		{"a connective with a quote", verb(what+`, {"name": "where", "connective": "\"", "required": true}`, check), slots + "[1].connective is \"\\\"\", which is no word"},
+		{"a connective that is a number", verb(what+`, {"name": "where", "connective": "12", "required": true}`, check), slots + "[1].connective is \"12\", which is no word"},
 		{"a connective that is a verb", verb(what+`, {"name": "where", "connective": "show", "required": true}`, check), slots + "[1].connective"},
 
 		{"an unknown execution", verb(what, `"type": "run_program"`), exec + ".type"},

@@ -64,7 +64,7 @@ func (x packRun) filling(s packSlot, e expr) any {
 		return w.Text
 	}
 	v, err := x.m.eval(e, x.f)
-	if e == nil || err != nil {
+	if err != nil { // or the argument is left out
 		return nil
 	}
 	return toJSON(v)

@@ -258,6 +258,13 @@ func TestLinesAreCutWhereTheLanguageCuts(t *testing.T) {
 			}
 		}
 	}
+	for _, end := range []string{"\r", "\r\n", "\u0085", "\u2028"} {
+		for n, line := range Lines("x" + end) {
+			if n != 1 || line != "x" {
+				t.Errorf("%q has a line %d, %q", "x"+end, n, line)
+			}
+		}
+	}
 	for range Lines("x\ny") {
 		break
 	}

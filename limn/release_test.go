@@ -70,6 +70,7 @@ func TestReleasesKnowTheirConstructs(t *testing.T) {
 		{`show x then show y`, "1:13", ""},
 		{"about this\nshow x", "1:1", ""},
 		{`remember how to f from x: keep the xs where each is above x`, "", ""},
+		{`f`, "", ""},
 		{`f from xs`, "", ""},
 		{`f from 5`, "1:1", "1:1"},
 		{`remember a value called x from sum the xs`, "1:1", "1:1"},

@@ -154,6 +154,11 @@ func TestJSONBecomesValues(t *testing.T) {
 
 func TestKindsAndParts(t *testing.T) {
 	must := sure(t)
+	for text, v := range map[string]Value{`100000000000000000000`: must(parseNumber("100000000000000000000")), `"2025-07-01"`: must(dateOf("2025-07-01")), `null`: {}, `[1,0.5]`: must(listOf(Int(1), float(0.5)))} {
+		if got, err := json.Marshal(toJSON(v)); string(got) != text || err != nil {
+			t.Errorf("%v in metadata is %s, %v, want %s", v, got, err, text)
+		}
+	}
 	rec := must(recordOf(entry{"x", Int(1)}))
 	list := must(listOf(String("x")))
 	type parts struct {
@@ -274,6 +279,34 @@ func TestIndexKnowsLargeNumbers(t *testing.T) {
 	}
 	if l.find(float(1e21)) >= 0 || l.find(float(7.5)) >= 0 {
 		t.Error("something is found that is not there")
+	}
+}
+
+// Records are found in a list of any length, by what they are.
+func TestRecordsAreFound(t *testing.T) {
+	must := sure(t)
+	l := newList(nil)
+	for i := range int64(2 * indexedLength) {
+		l.add(must(recordOf(entry{"x", Int(i)})))
+	}
+	for i, want := range map[int64]int{0: 0, 2*indexedLength - 1: 2*indexedLength - 1, -1: -1} {
+		if got := l.find(must(recordOf(entry{"x", Int(i)}))); got != want {
+			t.Errorf("the record of %d is at %d, want %d", i, got, want)
+		}
+	}
+}
+
+// A list is cut only if it has more items than are shown.
+func TestListsAreCut(t *testing.T) {
+	for n, want := range map[int]int{maxShown: maxShown, maxShown + 1: 2*shownEnds + 1} {
+		items := make([]Value, n)
+		for i := range items {
+			items[i] = Int(int64(i))
+		}
+		got := shown(items, Value.String)
+		if len(got) != want || got[len(got)-1] != Int(int64(n-1)).String() || (got[shownEnds] == "...") != (n > maxShown) {
+			t.Errorf("%d items are shown as %q", n, got)
+		}
 	}
 }
 

@@ -100,6 +100,12 @@ func TestHistory(t *testing.T) {
 			}
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, "blank.jsonl"), []byte("\n1\n2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := (&Session{Conversation: "blank.jsonl", Lines: 2}).History(dir); err != nil || string(got) != "\n1\n" {
+		t.Errorf("two lines, the first of which is blank: %q, %v", got, err)
+	}
 	for _, tt := range []struct{ name, data, want string }{
 		{"b.jsonl", "1\n2\n3", "e.json: session x: lines: 4 is too many: b.jsonl has 3 lines"},
 		{"b.jsonl", "1\n2\n3\n", "e.json: session x: lines: 4 is too many: b.jsonl has 3 lines"},

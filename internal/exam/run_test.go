@@ -161,18 +161,21 @@ func TestAskGoesOn(t *testing.T) {
 		case 2:
 			return llmtest.Say(`{"answers":{"z9":"x"}}`)
 		case 3:
+			return llmtest.Step{Text: "No.", Stop: llm.StopRefusal}
+		case 4:
 			return llmtest.Fail(llm.ErrUnavailable)
 		}
 		return llmtest.Say(answersTo(p, "x"))
 	}}
 	tally, err := r.Ask(t.Context(), asks(script), false)
-	if !errors.Is(err, llm.ErrUnavailable) || tally.Asked != 3 || tally.Kept != 1 || len(tally.Unread) != 3 {
+	if !errors.Is(err, llm.ErrUnavailable) || tally.Asked != 4 || tally.Kept != 1 || len(tally.Unread) != 4 {
 		t.Fatalf("%+v, %v", tally, err)
 	}
 	for path, want := range map[string]string{
 		"answers/whole/harbor.json":        "there is no JSON object in the reply",
 		"answers/whole/dome.json":          "the reply was cut off",
 		"answers/simple-names/harbor.json": "answers: the exam has no question z9",
+		"answers/simple-names/bakery.json": "the model would not answer",
 	} {
 		var a Answers
 		if err := json.Unmarshal([]byte(r.text(t, path)), &a); err != nil || !strings.Contains(a.Problem, want) || a.Raw == "" || a.Model != "script" {
@@ -519,7 +522,7 @@ func TestGradesByHand(t *testing.T) {
 func TestSaysNothing(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true, " ": true, "unknown": true, "Unknown.": true, `"unknown"`: true, "UNKNOWN – the window does not say": true, "unknown (not there)": true,
-		"unknown values are dropped": false, "unknowns": false, "it is unknown": false, "…": false, "12": false,
+		"unknown values are dropped": false, "unknown 404s are dropped": false, "unknowns": false, "it is unknown": false, "…": false, "12": false,
 	} {
 		if got := said(text).isUnknown(); got != want {
 			t.Errorf("%q: %v", text, got)

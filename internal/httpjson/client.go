@@ -198,7 +198,7 @@ func (c *Client) send(ctx context.Context, url string, body []byte, x *exchange)
 		tried++
 		return c.try(ctx, url, body, x)
 	})
-	if again, ok := errors.AsType[*AgainError](err); ok && tried <= c.tries.More && again.After > c.tries.Longest {
+	if again, ok := errors.AsType[*AgainError](err); ok && tried <= c.tries.More { // the pause would be too long
 		return fmt.Errorf("%w; the server asks for a pause of %v: try again after it", err, again.After)
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 )
@@ -94,6 +95,7 @@ func TestPauses(t *testing.T) {
 		{"in fewer seconds than our own", "0", "", 1, []time.Duration{500*time.Millisecond - 1}, ""},
 		{"the longest", "30", "", 1, []time.Duration{30 * time.Second}, ""},
 		{"too long", "31", "", 2, nil, "the server asks for a pause of 31s"},
+		{"too long for the only retry", "31", "", 1, nil, "the server asks for a pause of 31s"},
 		{"no number", "1a", "", 1, []time.Duration{500*time.Millisecond - 1}, ""},
 		{"until a time", "Sat, 03 Jan 2026 12:00:09 GMT", date, 1, []time.Duration{9 * time.Second}, ""},
 		{"until a time that is over", "Sat, 03 Jan 2026 11:00:00 GMT", date, 1, []time.Duration{500*time.Millisecond - 1}, ""},
@@ -245,6 +247,17 @@ func TestWhyThereIsNoReply(t *testing.T) {
 		_, err := client(t, Options{Retries: 1, HTTPClient: &http.Client{Transport: roundTripper(fail)}}).Post(t.Context(), "http://host", nil)
 		if !errors.Is(err, sentinels.Unavailable) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), canary) || calls != tt.calls {
 			t.Errorf("%s: %v after %d calls, want %q after %d", tt.name, err, calls, tt.says, tt.calls)
+		}
+	}
+	for broken, want := range map[error]int{syscall.ECONNRESET: 2, errors.New(canary): 1} { // within a reply
+		calls := 0
+		reply := func(*http.Request) (*http.Response, error) {
+			calls++
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(iotest.ErrReader(broken))}, nil
+		}
+		_, err := client(t, Options{Retries: 1, HTTPClient: &http.Client{Transport: roundTripper(reply)}}).Post(t.Context(), "http://host", nil)
+		if !errors.Is(err, sentinels.Unavailable) || strings.Contains(err.Error(), canary) || calls != want {
+			t.Errorf("%v within a reply: %v after %d calls, want %d", broken, err, calls, want)
 		}
 	}
 }

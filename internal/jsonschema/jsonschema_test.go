@@ -33,6 +33,9 @@ func TestCheckNamesEachFieldThatDoesNotFit(t *testing.T) {
 		{"a number with zeros behind the point is an integer", `{"type":"integer"}`, `3.00`, nil},
 		{"a half is no integer", `{"type":"integer"}`, `3.5`, []jsonschema.Problem{{"", "it is a number and has to be integer"}}},
 		{"a number too large to be written out is an integer", `{"type":"integer","minimum":0}`, `1e999999999`, nil},
+		{"leading zeros of an exponent", `{"type":"integer"}`, `1e00002`, nil},
+		{"a bound too large to be written out", `{"maximum":1e99999}`, `3`, nil},
+		{"a number too large for a bound", `{"maximum":3}`, `1e99999`, []jsonschema.Problem{{"", "it is 1e99999 and has to be at most 3"}}},
 		{"a number too small to be written out is none", `{"type":"integer"}`, `1e-999999999`, []jsonschema.Problem{{"", "it is a number and has to be integer"}}},
 		{
 			"a word of a list", `{"enum":["a","b",null]}`, `"c"`,

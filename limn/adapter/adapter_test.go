@@ -91,6 +91,13 @@ func TestTimerCountsToItsLimit(t *testing.T) {
 	}
 }
 
+// A timer whose ticks end has ended.
+func TestTicksEnd(t *testing.T) {
+	ticks := make(chan time.Time)
+	close(ticks)
+	expect(t, collect(t.Context(), load(t, `{"type": "timer"}`), &Options{Ticker: func(time.Duration) (<-chan time.Time, func()) { return ticks, func() {} }}), nil)
+}
+
 // By the clock of the system, which is a pretended one here, a tick comes after
 // each interval.
 func TestTimerByTheClock(t *testing.T) {

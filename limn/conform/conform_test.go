@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"strings"
@@ -89,6 +90,23 @@ func TestCanonicalProgramsDoTheSame(t *testing.T) {
 		if diff := c.Check(); len(diff) > 0 {
 			t.Errorf("%s\n%s\n\n%s", c.Name, text, strings.Join(diff, "\n"))
 		}
+	}
+}
+
+// Only packs with live names or a sequence have updates.
+func TestUpdatesOfPacks(t *testing.T) {
+	for text, want := range map[string]bool{`{"name":"a"}`: false, `{"name":"a","declarations":[["x","number"]]}`: true, `{"name":"a","sequence":[["x",1]]}`: true} {
+		p, err := limn.LoadPack([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (updates([]*limn.Pack{p}) != nil) != want || (updates([]*limn.Pack{p, {}}) != nil) != want {
+			t.Errorf("%s has updates: %v, want %v", text, !want, want)
+		}
+	}
+	broken := Case{Program: "show \"a\"", Packs: []json.RawMessage{[]byte(`{"nouns":[]}`)}}
+	if got := broken.Check(); len(got) != 1 || !strings.HasPrefix(got[0], "+ ") || !strings.Contains(got[0], "nouns is not a field") {
+		t.Errorf("a case with a pack that is none: %q", got)
 	}
 }
 

@@ -170,6 +170,7 @@ func (d driver) requests(t *testing.T, stream, whole string, h http.HandlerFunc)
 		{"a stream", GeneratorOptions{}, llm.Prompt{System: "s", Text: "t"}, stream},
 		{"no stream", GeneratorOptions{NoStream: true, MaxTokens: 9}, llm.Prompt{Text: "t"}, fmt.Sprintf(whole, 9)},
 		{"a prompt that says how long", GeneratorOptions{NoStream: true, MaxTokens: 9}, llm.Prompt{Text: "t", MaxTokens: 7}, fmt.Sprintf(whole, 7)},
+		{"a prompt for one token", GeneratorOptions{NoStream: true, MaxTokens: 9}, llm.Prompt{Text: "t", MaxTokens: 1}, fmt.Sprintf(whole, 1)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g, calls := d.start(t, tt.opts, func(w http.ResponseWriter, r *http.Request) {

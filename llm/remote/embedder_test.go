@@ -336,6 +336,9 @@ func TestNewEmbedder(t *testing.T) {
 			t.Errorf("New(%q) = %v, %v, want %s", tt.base, c, err, tt.want)
 		}
 	}
+	if c, err := NewEmbedder("http://localhost", "m", &EmbedderOptions{Dimensions: 1}); err != nil || c.Name() != "m/1@http://localhost/v1" {
+		t.Errorf("one dimension: %v, %v", c, err)
+	}
 	for _, base := range []string{"", "localhost:11434", "/v1", "ftp://example.com", "http://", "http://:80", "http:example.com", "http://a b", "http://user:" + key + "@host%zz", "http://" + key + "@example.com", "http://example.com/?k=" + key, "http://example.com/#a", "http://example.com/?"} {
 		if _, err := NewEmbedder(base, "m", nil); err == nil || strings.Contains(err.Error(), key) {
 			t.Errorf("New(%q): error is %v", base, err)
@@ -346,6 +349,7 @@ func TestNewEmbedder(t *testing.T) {
 		{Options: Options{Key: llm.NewSecret(key + "é")}},
 		{Dimensions: -1},
 		{Batch: -1},
+		{BatchBytes: -1},
 		{Options: Options{Retries: -2}},
 		{Options: Options{MaxReply: -1}},
 	} {

@@ -114,6 +114,20 @@ func TestInvalidUTF8(t *testing.T) {
 
 func TestChatGivesUp(t *testing.T) { driver(NewOpenAI).givesUp(t) }
 
+// Null and nothing are not given; the field for the length is OpenAI's own only at its own address.
+func TestFieldsOfOpenAI(t *testing.T) {
+	for text, want := range map[string]bool{"": false, "null": false, "0": true, `""`: true} {
+		if got := given([]byte(text)); got != want {
+			t.Errorf("%q is given: %v", text, got)
+		}
+	}
+	for base, want := range map[string]string{"https://api.openai.com/v1": "max_completion_tokens", "https://api.openai.com.example/v1": "max_tokens", ":": "max_tokens"} {
+		if got := lengthField(base); got != want {
+			t.Errorf("the length at %s is in %s, want %s", base, got, want)
+		}
+	}
+}
+
 func TestNewGenerators(t *testing.T) {
 	for _, open := range []driver{NewOpenAI, NewAnthropic} {
 		g, err := open("https://API.example.com/v1/", "m", &GeneratorOptions{Window: 8})

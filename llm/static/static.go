@@ -186,8 +186,8 @@ func (m *staticModel) Embed(ctx context.Context, texts []string) ([][]float32, e
 // embed returns the vector of a text.
 func (m *staticModel) embed(text string) []float32 {
 	tokens := m.tokenizer.tokens(text)
-	if m.maxTokens > 0 && len(tokens) > m.maxTokens {
-		tokens = tokens[:m.maxTokens]
+	if m.maxTokens > 0 {
+		tokens = tokens[:min(len(tokens), m.maxTokens)]
 	}
 	sums := make([]float64, m.table.dim)
 	for _, t := range tokens {

@@ -94,6 +94,10 @@ func TestEmbed(t *testing.T) {
 		{"nothing known", safetensors(matrix), "", Options{}, "xyz [UNK]", []float32{0, 0}},
 		{"no text", safetensors(matrix), "", Options{}, "", []float32{0, 0}},
 		{"the first tokens only", safetensors(matrix), raw, Options{MaxTokens: 1}, "deployment now", []float32{3, 0}},
+		{"fewer tokens than may be", safetensors(matrix), raw, Options{MaxTokens: 9}, "deploy", []float32{3, 0}},
+		{"a file that says nothing of the length", safetensors(matrix), `{}`, Options{}, "deployment", []float32{0.6, 0.8}},
+		{"a file as large as may be", safetensors(matrix), raw, Options{MaxBytes: int64(len(safetensors(matrix)))}, "deploy", []float32{3, 0}},
+		{"weights and mapping of two dimensions", safetensors(matrix, spec{"weights", "F32", []int{4, 1}, le[float32](7, 7, 7, 7)}, spec{"mapping", "I32", []int{4, 1}, le[int32](0, 0, 0, 0)}), raw, Options{}, "deploy", []float32{3, 0}},
 		{"another name", safetensors(spec{"table.weight", "F32", []int{4, 2}, matrix.data}), raw, Options{}, "now", []float32{-1, 0}},
 		{"F16", safetensors(spec{"embeddings", "F16", []int{4, 2}, half(0, 0, 0x3C00, 0xC000, 0x0001, 0x7BFF, 0x3555, 0x8000)}), raw, Options{}, "now deploy", []float32{(1 + 0.33325195) / 2, -1}},
 		{"BF16", safetensors(spec{"embeddings", "BF16", []int{4, 2}, half(0, 0, 0x3F80, 0xC000, 0, 0, 0, 0)}), raw, Options{}, "deploy", []float32{1, -2}},
@@ -211,6 +215,7 @@ func TestLoadErrors(t *testing.T) {
 		{"offsets in the wrong order", header(`{"a":{"dtype":"F32","shape":[1,1],"data_offsets":[4,0]}}`, data[:4]), ErrFormat, "a.data_offsets: from 4 to 0"},
 		{"a shape of another size", header(`{"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,4]}}`, data[:4]), ErrFormat, "4 bytes, which are not F32 of shape [2 1]"},
 		{"a shape that overflows", header(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`, nil), ErrFormat, "0 bytes, which are not F32"},
+		{"a shape that overflows by one", header(`{"a":{"dtype":"F32","shape":[4611686018427387904,1],"data_offsets":[0,0]}}`, nil), ErrFormat, "0 bytes, which are not F32"},
 		{"a shape that overflows and then is empty", header(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,0],"data_offsets":[0,0]}}`, nil), ErrFormat, "0 bytes, which are not F32"},
 		{"an empty tensor of great length", header(`{"a":{"dtype":"F32","shape":[0,9223372036854775807],"data_offsets":[0,0]}}`, nil), ErrFormat, "a.shape"},
 		{"two that overlap", header(`{"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}`, data[:12]), ErrFormat, "b.data_offsets: begins at 4, but the data before it ends at 8"},
@@ -219,8 +224,8 @@ func TestLoadErrors(t *testing.T) {
 
 		{"no table among the tensors", table(spec{"weights", "F32", []int{8}, data}), ErrFormat, "no tensor embeddings"},
 		{"two tables", table(spec{"a", "F32", []int{4, 2}, data}, spec{"b", "F32", []int{4, 2}, data}), ErrFormat, "2 others of two dimensions"},
-		{"rows of nothing", table(spec{"a", "F32", []int{4, 0}, nil}), ErrFormat, "a.shape"},
-		{"no rows", table(spec{"a", "F32", []int{0, 4}, nil}), ErrFormat, "a.shape"},
+		{"rows of nothing", table(spec{"a", "F32", []int{4, 0}, nil}, spec{"w", "F32", []int{8}, data}), ErrFormat, "a.shape: 4 rows of 0 numbers"},
+		{"no rows", table(spec{"a", "F32", []int{0, 4}, nil}, spec{"w", "F32", []int{8}, data}), ErrFormat, "a.shape: 0 rows of 4 numbers"},
 		{"a table of integers", table(spec{"a", "I8", []int{4, 2}, data[:8]}), ErrUnsupported, "a.dtype: I8 is not supported"},
 		{"a component that is no number", table(spec{"a", "F32", []int{1, 2}, le(1, nan)}), ErrFormat, "a: element 1 is NaN"},
 		{"an infinite component", table(spec{"a", "F16", []int{1, 2}, le[uint16](0, 0xFC00)}), ErrFormat, "a: element 1 is -Inf"},
@@ -250,6 +255,16 @@ func TestDimensionsOfTables(t *testing.T) {
 		got, err := newTable(safetensors(spec{"embeddings", "F32", []int{1, dim}, make([]byte, 4*dim)}))
 		if (err == nil) != ok || ok && got.dim != dim || !ok && !errors.Is(err, ErrFormat) {
 			t.Errorf("%d: %d, %v", dim, got.dim, err)
+		}
+	}
+}
+
+// A header is read up to a length.
+func TestLengthOfHeaders(t *testing.T) {
+	const h = `{"embeddings":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]}}`
+	for n, ok := range map[int]bool{maxHeader: true, maxHeader + 1: false} {
+		if _, err := newTable(withHeader(h+strings.Repeat(" ", n-len(h)), make([]byte, 4))); (err == nil) != ok {
+			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
 }

@@ -55,11 +55,13 @@ func TestSteps(t *testing.T) {
 		{"BERT: marks by themselves", bert, `null`, "e\u0301 a\u0308", []string{"e a"}},
 		{"BERT: letters that have no accents", bert, `null`, "Straße Øl Łódź", []string{"straße øl łodz"}},
 		{"BERT: Hangul is taken apart", bert, `null`, "한글 가힣", []string{"\u1112\u1161\u11ab\u1100\u1173\u11af \u1100\u1161\u1112\u1175\u11c2"}},
+		{"BERT: Hangul of the first tail, and what is behind Hangul", bert, `null`, "각 Ａ😀", []string{"\u1100\u1161\u11a8 ａ😀"}},
 		{"BERT: control characters go, space is space", bert, `null`, "a\x00b\u200d\x07c\td\r\ne\u00a0f\uFFFD", []string{"abc d  e f"}},
 		{"BERT: ideographs stand alone", bert, `null`, "a設定b", []string{"a 設  定 b"}},
 		{"BERT: nothing of it", `{"type":"BertNormalizer","clean_text":false,"handle_chinese_chars":false,"strip_accents":false,"lowercase":false}`, `null`, "É設\t\x07", []string{"É設\t\x07"}},
 		{"BERT: accents stay with capitals", `{"type":"BertNormalizer","lowercase":false}`, `null`, "É", []string{"É"}},
 		{"BERT: accents stay if asked", `{"type":"BertNormalizer","strip_accents":false}`, `null`, "É", []string{"é"}},
+		{"a prefix as long as may be", `{"type":"Prepend","prepend":"` + strings.Repeat("a", 64) + `"}`, `null`, "b", []string{strings.Repeat("a", 64) + "b"}},
 		{"a sequence", `{"type":"Sequence","normalizers":[{"type":"Lowercase"},{"type":"Strip","strip_left":true,"strip_right":true},{"type":"Replace","pattern":{"String":" "},"content":"▁"},{"type":"Prepend","prepend":"▁"}]}`, `null`, "  A b ", []string{"▁a▁b"}},
 		{"half a strip", `{"type":"Strip","strip_right":true}`, `null`, " a ", []string{" a"}},
 		{"accents that are apart already", `{"type":"StripAccents"}`, `null`, "e\u0301é", []string{"eé"}},
@@ -69,10 +71,14 @@ func TestSteps(t *testing.T) {
 		{"words and the rest", `null`, `{"type":"Whitespace"}`, "a_1 don't ?! e\u0301", []string{"a_1", "don", "'", "t", "?!", "e\u0301"}},
 		{"at space", `null`, `{"type":"WhitespaceSplit"}`, " a_1\tdon't\n", []string{"a_1", "don't"}},
 		{"punctuation", `null`, `{"type":"Punctuation","behavior":"Isolated"}`, "a, b", []string{"a", ",", " b"}},
+		{"punctuation by default", `null`, `{"type":"Punctuation"}`, "a, b", []string{"a", ",", " b"}},
 		{"digits together", `null`, `{"type":"Digits"}`, "a12b3", []string{"a", "12", "b", "3"}},
 		{"digits alone", `null`, `{"type":"Digits","individual_digits":true}`, "a12", []string{"a", "1", "2"}},
 		{"metaspace", `null`, `{"type":"Metaspace","replacement":"▁","prepend_scheme":"always","split":true}`, "Hey  you", []string{"▁Hey", "▁", "▁you"}},
 		{"metaspace of old", `null`, `{"type":"Metaspace","replacement":"▁","add_prefix_space":false}`, "Hey you", []string{"Hey", "▁you"}},
+		{"metaspace by default", `null`, `{"type":"Metaspace","replacement":"▁"}`, "Hey", []string{"▁Hey"}},
+		{"metaspace of old with a prefix", `null`, `{"type":"Metaspace","replacement":"▁","add_prefix_space":true}`, "Hey", []string{"▁Hey"}},
+		{"metaspace where a space is", `null`, `{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"}`, " Hey", []string{"▁Hey"}},
 		{"metaspace without a cut", `null`, `{"type":"Metaspace","replacement":"▁","prepend_scheme":"never","split":false}`, "Hey you", []string{"Hey▁you"}},
 		{"metaspace for each word", `null`, `{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"}]}`, "Hey you", []string{"▁Hey", "▁you"}},
 		{"metaspace for the first word", `null`, `{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Metaspace","replacement":"▁","prepend_scheme":"first"}]}`, "Hey you", []string{"▁Hey", "you"}},
@@ -161,6 +167,10 @@ func TestTokenizerErrors(t *testing.T) {
 		{"no vocabulary", tokenizerOf("null", "null", `{"type":"WordPiece"}`), ErrFormat, "model.vocab"},
 		{"an empty vocabulary", tokenizerOf("null", "null", `{"type":"WordPiece","vocab":{}}`), ErrFormat, "model.vocab: no tokens"},
 		{"an id that is negative", tokenizerOf("null", "null", `{"type":"WordPiece","vocab":{"a":-1}}`), ErrFormat, `model.vocab: "a" has the id -1`},
+		{"an id that is too large", tokenizerOf("null", "null", `{"type":"WordPiece","vocab":{"a":1073741825}}`), ErrFormat, `model.vocab: "a" has the id 1073741825`},
+		{"words of less than nothing", tokenizerOf("null", "null", `{"type":"WordPiece","max_input_chars_per_word":-1,"vocab":{"a":0}}`), ErrFormat, "model.max_input_chars_per_word: -1"},
+		{"words too long by one", tokenizerOf("null", "null", `{"type":"WordPiece","max_input_chars_per_word":201,"vocab":{"a":0}}`), ErrFormat, "model.max_input_chars_per_word: 201"},
+		{"an unknown token below the first", tokenizerOf("null", "null", `{"type":"Unigram","unk_id":-1,"vocab":[["a",0]]}`), ErrFormat, "model.unk_id: -1"},
 		{"words without end", tokenizerOf("null", "null", `{"type":"WordPiece","max_input_chars_per_word":1000000,"vocab":{"a":0}}`), ErrFormat, "model.max_input_chars_per_word: 1000000"},
 		{"a prefix without end", tokenizerOf("null", "null", `{"type":"WordPiece","continuing_subword_prefix":"`+strings.Repeat("#", 65)+`","vocab":{"a":0}}`), ErrFormat, "model.continuing_subword_prefix: 65 bytes"},
 		{"a score that is missing", tokenizerOf("null", "null", `{"type":"Unigram","vocab":[["a"]]}`), ErrFormat, `model.vocab: "a" is not followed by a score`},
@@ -178,6 +188,16 @@ func TestTokenizerErrors(t *testing.T) {
 				t.Errorf("got %v, %v, want %v that says %q", tok, err, tt.want, tt.says)
 			}
 		})
+	}
+}
+
+// What is as large as may be is taken.
+func TestTokenizersHaveBounds(t *testing.T) {
+	for _, model := range []string{
+		`{"type":"WordPiece","vocab":{"a":1073741824}}`, `{"type":"WordPiece","max_input_chars_per_word":200,"vocab":{"a":0}}`,
+		`{"type":"WordPiece","continuing_subword_prefix":"` + strings.Repeat("#", 64) + `","vocab":{"a":0}}`, `{"type":"Unigram","vocab":[["` + strings.Repeat("a", 512) + `",0]]}`,
+	} {
+		mustTokenizer(t, tokenizerOf("null", "null", model))
 	}
 }
 

@@ -175,13 +175,14 @@ func gaugeOf(h *manifest.Header) *gauge {
 	var edges []int
 	var names []tier.Tier
 	for _, ladder := range []tier.Ladder{tier.DefaultLadder, tier.SoftLadder} {
-		if len(edges) > 0 || ladder.Tier(int64(h.Demand), int64(h.Budget)) != h.Tier {
+		if ladder.Tier(int64(h.Demand), int64(h.Budget)) != h.Tier {
 			continue // it was another ladder, which the manifest does not name
 		}
 		edges, names = []int{0, ladder.Summarized, ladder.Core, ladder.Minimal}, tier.Tiers()
 		if ladder.Soft {
 			edges, names = []int{0, 100}, []tier.Tier{tier.Full, tier.Soft}
 		}
+		break
 	}
 	whole := max(150, min(g.Share+10, 400))
 	g.At = min(1000*g.Share/whole, 995)

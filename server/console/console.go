@@ -288,7 +288,7 @@ func (v *visit) frame(title, section, command string, data any) *frame {
 	query.Set("format", "json")
 	twin := *v.URL
 	twin.RawQuery = query.Encode()
-	if command != "" && v.scope != v.console.opts.Scope && !strings.Contains(command, "--scope") {
+	if command != "" && v.scope != v.console.opts.Scope {
 		command += " --scope " + string(v.scope)
 	}
 	may := func(p governance.Permission) bool {
@@ -367,9 +367,9 @@ func (c *Console) link(scope governance.Scope, path string, pairs ...string) str
 	if scope != c.opts.Scope {
 		query.Set("scope", string(scope))
 	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			query.Set(pairs[i], pairs[i+1])
+	for p := range slices.Chunk(pairs, 2) {
+		if p[1] != "" {
+			query.Set(p[0], p[1])
 		}
 	}
 	if len(query) == 0 {

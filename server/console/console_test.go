@@ -1,10 +1,13 @@
 package console_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -203,6 +206,14 @@ func TestSigningIn(t *testing.T) {
 			t.Errorf("%s as JSON: status %d", p, status)
 		}
 	}
+	if status, header, _ := s.ask("POST", console.Root+"block/x/pin", nil); status != http.StatusUnauthorized || header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("a form without a sign-in: status %d, %s", status, header.Get("Content-Type"))
+	}
+	for name, kind := range map[string]string{"style.css": "text/css", "keys.js": "text/javascript", "icon.svg": "image/svg+xml"} {
+		if status, header, body := s.ask("GET", console.Root+name, nil); status != http.StatusOK || !strings.HasPrefix(header.Get("Content-Type"), kind) || body == "" {
+			t.Errorf("%s: status %d, type %s", name, status, header.Get("Content-Type"))
+		}
+	}
 	for _, wrong := range []string{"", "sesame", strings.Repeat("x", 5000)} {
 		if status, header, body := s.ask("POST", console.Root+"sign-in", url.Values{"credential": {wrong}}); status != http.StatusUnauthorized || header.Get("Set-Cookie") != "" || !strings.Contains(body, "not valid") {
 			t.Errorf("signing in with %.10q: status %d, cookie %q", wrong, status, header.Get("Set-Cookie"))
@@ -333,6 +344,47 @@ func TestSeveralScopes(t *testing.T) {
 	s.wants("", "scope local")
 	g.Scopes = []governance.ScopePattern{"acme/*"}
 	s.wants("calls?scope=acme/web", "scope acme/web")
+	s.wants("search?scope=acme/web&q=--scope", "carrel search --scope --scope acme/web")
+}
+
+// An error has its own status, on a page or as JSON. The log has those that are faults of the server.
+func TestErrorsOfPages(t *testing.T) {
+	var log bytes.Buffer
+	refused := false
+	s := newStage(t, func(o *console.Options) {
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		o.Store = func(context.Context) (*store.Info, error) {
+			if refused {
+				return nil, governance.ErrDenied
+			}
+			return nil, errors.New("disk")
+		}
+	})
+	s.signIn()
+	for _, tt := range []struct {
+		method, path string
+		status       int
+		kind, says   string
+	}{
+		{"GET", "session/none?format=json", 404, "application/problem+json", `"status":404`},
+		{"GET", "session/none/live", 404, "text/html", `class="problem"`},
+		{"GET", "session/none/live?scope=a//b", 400, "text/html", "is no scope"},
+		{"POST", "block/x/pin?scope=a//b", 400, "text/html", "is no scope"},
+	} {
+		if status, header, body := s.ask(tt.method, console.Root+tt.path, nil); status != tt.status || !strings.HasPrefix(header.Get("Content-Type"), tt.kind) || !strings.Contains(body, tt.says) {
+			t.Errorf("%s: status %d, %s: %.300s", tt.path, status, header.Get("Content-Type"), body)
+		}
+	}
+	if log.Len() > 0 {
+		t.Errorf("log of errors of the caller: %s", &log)
+	}
+	if status, _, _ := s.ask("GET", console.Root+"health", nil); status != http.StatusInternalServerError || !strings.Contains(log.String(), "path=/console/health status=500") {
+		t.Errorf("a page that fails: status %d, log %s", status, &log)
+	}
+	refused = true
+	if status, _, body := s.ask("GET", console.Root+"health", nil); status != http.StatusForbidden || strings.Contains(body, "add ?scope=") {
+		t.Errorf("a page that is refused in the scope of the credential: status %d: %.300s", status, body)
+	}
 }
 
 // An error has no command that shows the same.
@@ -360,6 +412,24 @@ func TestFormsNeedPermissions(t *testing.T) {
 	}
 	if status, _, _ := s.ask("POST", console.Root+"review/m1", url.Values{"decision": {"Approve"}, "reason": {"x"}}); status != http.StatusBadRequest {
 		t.Errorf("a decision that is none: status %d", status)
+	}
+	for decision, want := range map[string]int{"approve": 1, "reject": 0} {
+		held, err := s.engine.Commit(t.Context(), governance.DefaultScope, &carrel.CommitRequest{Text: "To " + decision + " is human."})
+		if err != nil || held.Artifact == nil {
+			t.Fatalf("nothing was held: %+v, %v", held, err)
+		}
+		id := string(held.Artifact.ID)
+		s.wants("review", "To "+decision+" is human.")
+		if status, header, body := s.ask("POST", console.Root+"review/"+id, url.Values{"decision": {decision}, "reason": {"x"}}); status != http.StatusSeeOther || header.Get("Location") != console.Root+"review" {
+			t.Errorf("%s: status %d: %.300s", decision, status, body)
+		}
+		made, err := s.engine.Assemble(t.Context(), governance.DefaultScope, &carrel.AssembleRequest{Query: "what is human", Budget: 1000})
+		if err != nil || strings.Count(string(made.Data), "To "+decision+" is human.") != want {
+			t.Errorf("%s: %v: the next context is %s", decision, err, made.Data)
+		}
+		if strings.Contains(s.page("review"), "To "+decision+" is human.") {
+			t.Errorf("%s: the memory still waits", decision)
+		}
 	}
 }
 
@@ -535,6 +605,7 @@ func TestChanges(t *testing.T) {
 			t.Fatalf("an undo: status %d: %s", status, body)
 		}
 	}
+	s.wants("session/"+s.session+"/diff", "What came back")
 	after, err := s.engine.Why(t.Context(), governance.DefaultScope, &carrel.BlockRequest{Block: s.block})
 	if err != nil || before.State != "stub" || after.State != "live" {
 		t.Errorf("undone: %s → %s, %v", before.State, after.State, err)
@@ -606,6 +677,11 @@ func TestAnswers(t *testing.T) {
 			if status != http.StatusOK || !strings.Contains(body, want) {
 				t.Errorf("%s: status %d, and nothing says %q", path, status, want)
 			}
+		}
+	}
+	for call, next := range map[string]bool{"call/2": true, "call/3": false} {
+		if strings.Contains(s.page(call), `rel="next"`) != next {
+			t.Errorf("%s leads to a next call: %v", call, !next)
 		}
 	}
 	s.grants["open sesame"] = &governance.Grant{Actor: "dana", Scopes: []governance.ScopePattern{"*"}, Permissions: []governance.Permission{governance.Read}}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/server/console"
@@ -101,8 +102,26 @@ func TestHealthOfTheServer(t *testing.T) {
 	s.signIn()
 	s.now = s.now.Add(90 * time.Minute)
 	s.wants("health", "1 h 30 min ago", "ready: it answers", "http, mcp", "2 running, 3 waiting", "jobs at once", "64")
+	for _, state := range []store.CallState{"", store.CallUnknown, store.CallFailed, store.CallFailed} {
+		begun, err := s.engine.Begin(t.Context(), governance.DefaultScope, &carrel.BeginRequest{Session: transcript.SessionID(s.session), CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "m"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state == "" {
+			continue
+		}
+		if _, err := s.engine.End(t.Context(), governance.DefaultScope, &carrel.EndRequest{Call: begun.Call, State: state}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.wants("health", "7 looked at: 2 failed, 1 not answered yet, 1 with an unknown outcome")
 	node.Problem = "the store is read-only <b>"
 	s.wants("health", "It takes no requests: the store is read-only &lt;b&gt;", "not ready")
+	s = newStage(t, func(o *console.Options) { o.Store = nil })
+	s.signIn()
+	if body := s.page("health?format=json"); strings.Contains(body, `"store"`) {
+		t.Errorf("health without a store: %s", body)
+	}
 }
 
 // The page of a block leads from each unit of its account to the place in the original.
@@ -179,6 +198,10 @@ func TestQualityOfThePasses(t *testing.T) {
 	if strings.Contains(s.page(path), "[") {
 		t.Error("a list stands in place of a figure")
 	}
+	if _, err := s.engine.Undo(t.Context(), governance.DefaultScope, &carrel.UndoRequest{Session: id}); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(path, "No pass of this session has asked probes", ", undone")
 }
 
 // The command of a page does what the page shows. A number in the field for tokens is no
@@ -209,4 +232,95 @@ func TestGuardsOfAContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wants(path, "and 5 guards hold", "<td>guard, holds</td>")
+	rule.Rules = []string{`forbid evicted-blocks includes "block-7feb8e32fdcb9b6b" because "the report quotes it, too"`} // behind the decisions
+	for i := range 500 {
+		rule.Decisions = append(rule.Decisions, fmt.Sprintf("Choice %d stands.", i))
+	}
+	if _, err := s.engine.AmendContract(t.Context(), governance.DefaultScope, rule); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(path, "and 6 guards hold")
+	body := s.page(path)
+	for from := 501; from <= 1001; from += 500 {
+		if !strings.Contains(body, fmt.Sprintf(`line=%d"`, from)) || strings.Count(body, `<th scope="row"`) != 500 {
+			t.Errorf("the page before line %d: %.3000s", from, body)
+		}
+		body = s.page(fmt.Sprint(path, "?line=", from))
+	}
+	if strings.Contains(body, "The next page") {
+		t.Errorf("the last page is %.3000s", body)
+	}
+}
+
+// A page has room for so much: each row has a session, its page and what stands there.
+func TestRoomOfPages(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	lines := func(n int, line string) transcript.SessionID {
+		t.Helper()
+		var messages []string
+		for i := range n {
+			messages = append(messages, fmt.Sprintf(`{"role":%q,"content":%q}`, []string{"user", "assistant"}[i%2], line))
+		}
+		in, err := s.engine.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: "x.json", Data: []byte(`{"model":"gpt-4o","messages":[` + strings.Join(messages, ",") + `]}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in.Session
+	}
+	for n, want := range map[int]bool{1000: true, 1001: false} {
+		if got := strings.Contains(s.page(fmt.Sprintf("session/%s/plan?format=json", lines(n, fmt.Sprint("Go to ", n, ".")))), `"plan":`); got != want {
+			t.Errorf("the plan of %d blocks is made unasked: %v", n, got)
+		}
+	}
+	s.wants(fmt.Sprintf("session/%s/journal", lines(1, "One.")), "The last operation on this session was import")
+	for n, want := range map[int]string{256<<10 - 1: `x\n","size":262144}`, 256 << 10: `x","size":262145,"cut":true}`} { // a line end is added
+		list, err := s.engine.Messages(t.Context(), governance.DefaultScope, &carrel.MessagesRequest{Session: lines(1, strings.Repeat("x", n))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := s.page(fmt.Sprintf("block/%s?format=json", list.Messages[0].ID))
+		if !strings.Contains(body, `"original":"`+strings.Repeat("x", n-1)+want) {
+			t.Errorf("a block of %d bytes is shown as %.300s … %s", n, body, body[len(body)-100:])
+		}
+	}
+	for n, want := range map[int]bool{30: true, 31: false} {
+		parts := make([]carrel.CallSegment, n)
+		for i := range parts {
+			parts[i] = carrel.CallSegment{Kind: "message", Bytes: 1, Commit: digest.Of([]byte{byte(i)}), Chain: digest.Of([]byte{byte(i), 1})}
+		}
+		begun, err := s.engine.Begin(t.Context(), governance.DefaultScope, &carrel.BeginRequest{
+			Session: transcript.SessionID(s.session), Sealed: &carrel.CallAccount{Segments: parts},
+			CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "m", Messages: n, Bytes: n, SentBytes: n, Managed: true, Sent: parts[n-1].Chain},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(s.page("call/"+begun.Call), `class="budget named"`); got != want {
+			t.Errorf("%d parts are numbered: %v", n, got)
+		}
+	}
+}
+
+// The page of costs has the sessions that cost most, and counts the others.
+func TestCostOfManySessions(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	own := s.session
+	for i := range 100 {
+		in, err := s.engine.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: "x.json", Data: []byte(fmt.Sprintf(`{"messages":[{"role":"user","content":"Job %d."}]}`, i))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.session = string(in.Session)
+		s.call(1, carrel.Usage{Input: 1})
+		if i == 98 {
+			if body := s.page("cost?format=json&days=3650"); strings.Contains(body, `"more"`) || strings.Count(body, `"session":"`) != 100 {
+				t.Errorf("100 sessions: %.3000s", body)
+			}
+		}
+	}
+	if body := s.page("cost?format=json&days=3650"); !strings.Contains(body, `"more":1`) || !strings.Contains(body, `"session":"`+own) || strings.Count(body, `"session":"`) != 100 {
+		t.Errorf("101 sessions: %.3000s", body)
+	}
 }

@@ -59,10 +59,13 @@ func (p *callPage) beside(v *visit) error {
 		return nil
 	}
 	last, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: 1}})
-	if err == nil && len(last.Items) > 0 && p.Seq < last.Items[0].Seq {
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(last.Items, func(c carrel.Call) bool { return p.Seq < c.Seq }) {
 		p.Next = next
 	}
-	return err
+	return nil
 }
 
 // BeforeSeq returns the number of the call that this one goes on from, or 0.

@@ -371,7 +371,7 @@ func cut(text string, units []api.WhyUnit) ([]piece, []int) {
 	var pieces []piece
 	last, mark := 0, -1
 	for _, at := range slices.Sorted(maps.Keys(taken)) {
-		if at > last || mark >= 0 {
+		if at > last {
 			pieces = append(pieces, piece{mark, text[last:at]})
 		}
 		last, mark = at, at

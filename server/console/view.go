@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -71,8 +72,8 @@ func (c *Console) functions() template.FuncMap {
 		},
 		"dict": func(pairs ...any) map[string]any {
 			m := make(map[string]any)
-			for i := 0; i+1 < len(pairs); i += 2 {
-				m[fmt.Sprint(pairs[i])] = pairs[i+1]
+			for p := range slices.Chunk(pairs, 2) {
+				m[fmt.Sprint(p[0])] = p[1]
 			}
 			return m
 		},

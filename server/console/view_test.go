@@ -1,11 +1,14 @@
 package console
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
@@ -36,6 +39,9 @@ func TestBarsOfWindows(t *testing.T) {
 			t.Errorf("of %d tokens:\n%s\nwant:\n%s", tt.capacity, strings.Join(got, "|"), tt.want)
 		}
 	}
+	if got := barsOf(&carrel.ContextResult{Capacity: 1000, Reserved: 1}); len(got) != 1 || got[0].From != 999 || got[0].Width != 1 {
+		t.Errorf("a reserve of one token is drawn as %v", got)
+	}
 	if got := barsOf(&carrel.ContextResult{}); len(got) > 0 {
 		t.Errorf("an empty window has %v", got)
 	}
@@ -52,7 +58,7 @@ func TestFiguresOfPages(t *testing.T) {
 			t.Errorf("shortened(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got, want := visible("a\tb\n\x1b\u200b\u202e\ue000\ufffdö"), "a\tb\n[U+001B][U+200B][U+202E][U+E000][U+FFFD]ö"; got != want {
+	if got, want := visible("a\tb\n\x1b\u200b\u202e\ue000\ufffdö\r\u0600👨\u200d👩"), "a\tb\n[U+001B][U+200B][U+202E][U+E000][U+FFFD]ö[U+000D][U+0600]👨[U+200D]👩"; got != want {
 		t.Errorf("visible: %q, want %q", got, want)
 	}
 	for _, r := range "\u034f\u115f\u180b\u2028\u3164\ufe01\uffa0\U000e0148" { // for these, too, the gate holds a memory
@@ -76,6 +82,7 @@ func TestWarningsOfWindows(t *testing.T) {
 	}{
 		{carrel.ContextResult{Figures: f, Used: 599}, ""},
 		{carrel.ContextResult{Used: 599}, ""},
+		{carrel.ContextResult{Figures: pager.Figures{Effective: 1, Warn: 1, Compress: 2}, Used: 1}, "A compaction is near: 1 tokens"},
 		{carrel.ContextResult{Figures: f, Used: 600}, "A compaction is near: 600 tokens, and a pass is due from 700, 100 more. It would bring the window to 500."},
 		{carrel.ContextResult{Figures: f, Used: 699}, "from 700, 1 more"},
 		{carrel.ContextResult{Figures: f, Used: 700}, "A compaction is due: 700 tokens, which is above 700. It would bring the window to 500."},
@@ -109,6 +116,20 @@ func TestUnitsWithTheSameLine(t *testing.T) {
 	if at != " -1 8 21 29" || whole != text {
 		t.Errorf("pieces %+v", pieces)
 	}
+	for _, tt := range []struct {
+		text, line string
+		want       string
+	}{
+		{"abab", "ab", "[0 2] [{0 ab} {2 ab}]"},
+		{"ab, ab", "ab", "[0 4] [{0 ab, } {4 ab}]"},
+		{"xabab", "ab", "[1 3] [{-1 x} {1 ab} {3 ab}]"},
+		{"a", "a line that is longer than the text", "[-1 -1] [{-1 a}]"},
+	} {
+		pieces, begin := cut(tt.text, []api.WhyUnit{{Text: tt.line}, {Text: tt.line}})
+		if got := fmt.Sprint(begin, " ", pieces); got != tt.want {
+			t.Errorf("two units %q in %q: %s, want %s", tt.line, tt.text, got, tt.want)
+		}
+	}
 }
 
 // Most were left out for a reason only if it is that of more than half.
@@ -120,6 +141,9 @@ func TestMostLeft(t *testing.T) {
 	}
 	if got := mostLeft([]funnelStep{{manifest.ReasonExpired, 1, 0}, {manifest.ReasonSourceGone, 5, 0}}); got != "it changed, and its source no longer has it" {
 		t.Errorf("5 of 6 were left out because %q", got)
+	}
+	if got := mostLeft([]funnelStep{{manifest.ReasonExpired, 2, 0}, {manifest.ReasonHeld, 2, 0}}); got != "" {
+		t.Errorf("most were left out because %q, which holds for half", got)
 	}
 	if got := mostLeft([]funnelStep{{manifest.ReasonExpired, 2, 0}, {manifest.ReasonHeld, 2, 0}, {manifest.ReasonMinor, 1, 0}}); got != "" {
 		t.Errorf("most were left out because %q, which holds for 2 of 5", got)
@@ -135,6 +159,15 @@ func TestSetsHaveALine(t *testing.T) {
 	if got := string(c.linked("", "a [12345678")); !strings.HasPrefix(got, "a [<a href=") || !strings.HasSuffix(got, ">12345678</a>") {
 		t.Errorf("a mark that is cut off is linked as %s", got)
 	}
+	for text, want := range map[string]string{
+		"[12345678] b":            `[<a href="/console/block/12345678?scope=">12345678</a>] b`,
+		"[carrel 1ea85b0d: gone]": `[carrel <a href="/console/block/1ea85b0d?scope=">1ea85b0d</a>: gone]`,
+		"[see 12345678]":          "[see 12345678]",
+	} {
+		if got := string(c.linked("", text)); got != want {
+			t.Errorf("%s is shown as %s, want %s", text, got, want)
+		}
+	}
 	for n, want := range map[int]bool{0: false, 1: true, mostSecret: true, mostSecret + 1: false} {
 		if _, ok := c.credential(httptest.NewRequest(http.MethodGet, Root+"sign-in?key="+strings.Repeat("x", n), nil)); ok != want {
 			t.Errorf("a credential of %d bytes is taken: %v", n, ok)
@@ -144,5 +177,53 @@ func TestSetsHaveALine(t *testing.T) {
 	var b strings.Builder
 	if err := c.pages.ExecuteTemplate(&b, "manifest", &frame{Data: p}); err != nil || !strings.Contains(b.String(), "1,200 artifacts") || !strings.Contains(b.String(), "crowded") {
 		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+// A page that cannot be made is an error as a whole, and the log has the cause.
+func TestPagesThatCannotBeMade(t *testing.T) {
+	var log bytes.Buffer
+	c, err := New(&Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	c.write(w, http.StatusOK, "block", &frame{Data: 7})
+	if w.Code != http.StatusInternalServerError || !strings.HasPrefix(w.Body.String(), "the page could not be made") || !strings.Contains(log.String(), "page=block") {
+		t.Errorf("a page without its data: %d %s, log %s", w.Code, w.Body, &log)
+	}
+	w = httptest.NewRecorder()
+	c.writeJSON(w, http.StatusOK, "application/json", func() {})
+	if w.Code != http.StatusInternalServerError || !strings.HasPrefix(w.Body.String(), "the result could not be encoded") {
+		t.Errorf("a result that is no JSON: %d %s", w.Code, w.Body)
+	}
+}
+
+// A thousand people can be signed in. The next one signs out who came first, and nobody stays
+// longer than visitLife.
+func TestVisitsAreBounded(t *testing.T) {
+	var s visits
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var keys []string
+	for i := range mostVisits + 1 {
+		keys = append(keys, s.begin(fmt.Sprint(i), now.Add(time.Duration(i)*time.Millisecond)))
+		if i == mostVisits-1 && len(s.all) != mostVisits {
+			t.Errorf("%d of %d visits remain before there are too many", len(s.all), mostVisits)
+		}
+	}
+	for i, k := range keys {
+		if got, ok := s.credential(k, now.Add(time.Minute)); ok != (i > 0) || ok && got != fmt.Sprint(i) {
+			t.Errorf("visit %d has the credential %q, %v", i, got, ok)
+		}
+	}
+	last := now.Add(mostVisits*time.Millisecond + visitLife)
+	if _, ok := s.credential(keys[mostVisits], last.Add(-1)); !ok {
+		t.Error("a visit ends too early")
+	}
+	if _, ok := s.credential(keys[mostVisits], last); ok {
+		t.Error("a visit ends too late")
+	}
+	if s.begin("x", last); len(s.all) != 1 {
+		t.Errorf("%d visits remain when all but one have ended", len(s.all))
 	}
 }

@@ -2,6 +2,8 @@ package console
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -23,15 +25,16 @@ import (
 func TestFiguresInWords(t *testing.T) {
 	for in, want := range map[any]string{
 		50 * time.Minute: "50 min", 90 * time.Minute: "1 h 30 min", 26 * time.Hour: "1 d 2 h", 13 * time.Second: "13 s", 3*time.Minute + 20*time.Second: "3 min",
-		400 * time.Millisecond: "less than a second", "10m0s": "10 min", "64": "64", "32 MiB": "32 MiB",
+		400 * time.Millisecond: "less than a second", 24 * time.Hour: "1 d", 25 * time.Hour: "1 d 1 h", time.Hour: "1 h", 61 * time.Minute: "1 h 1 min", 7: "7", "10m0s": "10 min", "64": "64", "32 MiB": "32 MiB",
 	} {
 		if got := span(in); got != want {
 			t.Errorf("span(%v) = %q, want %q", in, got, want)
 		}
 	}
 	for want, b := range map[string]economy.Break{
-		"it came 5 min after call 4, and the provider had dropped what it kept by then": {Cause: economy.CauseExpired, Idle: 5 * time.Minute},
-		causeWords(economy.CauseExpired):                                                {Cause: economy.CauseExpired}, causeWords(economy.CauseModel): {Cause: economy.CauseModel, Idle: time.Minute},
+		"it came 5 min after call 4, and the provider had dropped what it kept by then":              {Cause: economy.CauseExpired, Idle: 5 * time.Minute},
+		"it came less than a second after call 4, and the provider had dropped what it kept by then": {Cause: economy.CauseExpired, Idle: 1},
+		causeWords(economy.CauseExpired): {Cause: economy.CauseExpired}, causeWords(economy.CauseModel): {Cause: economy.CauseModel, Idle: time.Minute},
 	} {
 		if got := missed(&b, 4); got != want {
 			t.Errorf("%+v was missed as %q, want %q", b, got, want)
@@ -42,7 +45,7 @@ func TestFiguresInWords(t *testing.T) {
 			t.Errorf("byteSize(%d) = %q, want %q", n, got, want)
 		}
 	}
-	for in, want := range map[economy.Money]string{0: "$0.0000", 4_200_000: "$0.0042", 586_800_000: "$0.59", 99_999_999: "$0.1000", 100_000_000: "$0.10", 1_274_000_000: "$1.27", 1_234_567_000_000: "$1,234.57", -1_274_000_000: "−$1.27"} {
+	for in, want := range map[economy.Money]string{0: "$0.0000", 4_200_000: "$0.0042", 586_800_000: "$0.59", 99_999_999: "$0.1000", 100_000_000: "$0.10", 1_274_000_000: "$1.27", 1_234_567_000_000: "$1,234.57", -1_274_000_000: "−$1.27", -100_000_000: "−$0.10"} {
 		if got := money(in); got != want {
 			t.Errorf("money(%d) = %q, want %q", in, got, want)
 		}
@@ -50,10 +53,15 @@ func TestFiguresInWords(t *testing.T) {
 			t.Errorf("money of a pointer to %d = %q, want %q", in, got, want)
 		}
 	}
+	for _, none := range []any{(*economy.Money)(nil), "1", nil} {
+		if got := money(none); got != "–" {
+			t.Errorf("money(%#v) = %q", none, got)
+		}
+	}
 	for _, tt := range []struct {
 		part, whole token.Count
 		want        string
-	}{{0, 10, "0 %"}, {1, 1000, "0.1 %"}, {999, 10_000, "10.0 %"}, {1, 3, "33 %"}, {5, 0, "–"}} {
+	}{{0, 10, "0 %"}, {1, 1, "100 %"}, {1, 10, "10 %"}, {1, 1000, "0.1 %"}, {999, 10_000, "10.0 %"}, {1, 3, "33 %"}, {5, 0, "–"}} {
 		if got := percent(tt.part, tt.whole); got != tt.want {
 			t.Errorf("percent(%d, %d) = %q, want %q", tt.part, tt.whole, got, tt.want)
 		}
@@ -106,6 +114,8 @@ func TestWhatAPassDropped(t *testing.T) {
 		{diffPage{SessionDelta: since("discard"), A: "pass", B: "now", All: 9, Left: []blockLine{gone}}, "The last discard dropped 50 tokens from 1 of 9 blocks: all are out of the window, and can be recalled."},
 		{diffPage{SessionDelta: since("page"), A: "pass", B: "now", All: 9, Left: []blockLine{line, gone, gone}, Came: []blockLine{{}}}, "The last pass dropped 180 tokens from 3 of 9 blocks: 1 has a stub in its place that recalls it, 2 are out of the window and can be recalled too. 1 block came back."},
 		{diffPage{SessionDelta: since("page"), A: "start", B: "now", All: 9, Left: []blockLine{line}}, "What was done between both moments dropped 80 tokens"},
+		{diffPage{SessionDelta: since("page"), A: "pass", B: "op_1", All: 9, Left: []blockLine{line}}, "What was done between both moments dropped 80 tokens"},
+		{diffPage{SessionDelta: &carrel.SessionDelta{}, A: "pass", B: "now", All: 9, Left: []blockLine{line}}, "What was done between both moments dropped 80 tokens"},
 		{diffPage{SessionDelta: since("undo"), A: "pass", B: "now", All: 9, Left: []blockLine{line}}, "What was done between both moments dropped 80 tokens"},
 	} {
 		if got := tt.page.Dropped(); !strings.HasPrefix(got, tt.want) {
@@ -123,6 +133,7 @@ func TestWhereABlockStands(t *testing.T) {
 		"A stub stands in place of this block, with 2 of its 1,000 tokens.":                                                                                                      {State: store.StateStub, Window: 2, Tokens: 1000},
 		"A stub with 3 of the 9 lines of this block is in the window, 2 of its 8 tokens. The last pass had room for lines worth 0.50 and more.":                                  {State: store.StateStub, Window: 2, Tokens: 8, Account: &api.WhyAccount{Kept: 3, Total: 9, Floor: ratio.Of(1, 2)}},
 		"A stub with 3 of the 9 lines of this block is in the window, 2 of its 8 tokens. The rule “pin” keeps it. The last pass had room for all lines that are worth anything.": {State: store.StateStub, Window: 2, Tokens: 8, Now: now, Account: &api.WhyAccount{Kept: 3, Total: 9}},
+		"A stub with 1 of the 1 line of this block is in the window, 2 of its 8 tokens. The last pass had room for lines worth 0.00 and more.":                                   {State: store.StateStub, Window: 2, Tokens: 8, Account: &api.WhyAccount{Kept: 1, Total: 1, Floor: 1}},
 	} {
 		if got := (&blockPage{Why: w}).Stands(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -138,6 +149,20 @@ func TestWhatFillsAWindow(t *testing.T) {
 	r.Sent, r.Figures.Compress = 700, 1200
 	if got, want := fills(r), " The last prompt had 700. A pass is due at 1,200."; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want %q at its end", got, want)
+	}
+	for _, tt := range []struct {
+		live, stubs, sent, due token.Count
+		want                   string
+	}{
+		{70, 30, 1, 1, "; the largest part is live blocks (70). The last prompt had 1. A pass is due at 1."},
+		{50, 50, 0, 0, "; the largest part is live blocks (50)."}, // the first of equal ones
+		{1, 0, 0, 0, "; the largest part is live blocks (1)."},
+		{0, 0, 0, 0, "of the window of 2,000."},
+	} {
+		r.Live.Tokens, r.Stubs.Tokens, r.Sent, r.Figures.Compress = tt.live, tt.stubs, tt.sent, tt.due
+		if got := fills(r); !strings.HasSuffix(got, tt.want) {
+			t.Errorf("%q, want %q at its end", got, tt.want)
+		}
 	}
 }
 
@@ -171,6 +196,10 @@ func TestDrawings(t *testing.T) {
 	}
 	if want := "call 1: 400 tokens, 300 from the cache; 0+40: 500+125, 625+375; 333+40: 750+250, 1000+0; 666+40: 875+0, 875+125"; got != want || c.Epochs != 0 || c.Lines[0].Y != 250 || c.Lines[1].Y != 750 {
 		t.Errorf("calls are drawn as %s, %+v, want %s", got, c.Lines, want)
+	}
+	r.Figures.Compress, r.Figures.Target = 1, 0
+	if c := chartOf([]carrel.Call{of(1, 0, 1, "")}, r); c == nil || len(c.Lines) != 1 || c.Lines[0].Class != "due" {
+		t.Errorf("a prompt and a threshold of one token are drawn as %+v", c)
 	}
 	many := chartOf(slices.Repeat([]carrel.Call{of(1, 0, 7, "")}, chartCalls), nil)
 	if len(many.Bars) != chartCalls || many.Bars[99].X != 990 || many.Bars[99].Width != 9 || many.Whole != 7 || len(many.Lines) > 0 || chartOf([]carrel.Call{of(1, 0, 0, "")}, r) != nil {
@@ -275,6 +304,11 @@ func TestHeads(t *testing.T) {
 			t.Errorf("%s %s: (-want +got)\n%s", tt.dialect, tt.head, diff)
 		}
 	}
+	want := []shownMessage{{"system", []shownPart{{Kind: "text", Text: "Be brief."}}}, {"assistant", []shownPart{{Kind: "thinking", Text: "hm"}, {Kind: "text", Text: "x"}}}}
+	got, err := messagesOf([]byte(`{"system":"Be brief.","messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"x"}]}]}`))
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("a window with a system text: %v (-want +got)\n%s", err, diff)
+	}
 	image := `[{"type":"tool_result","content":[{"type":"text","text":"see"},{"type":"image","source":{}}]}]`
 	if diff := cmp.Diff([]shownPart{{Kind: "result", Text: "see\n[image]"}}, partsOf([]byte(image))); diff != "" {
 		t.Errorf("an image in a result: (-want +got)\n%s", diff)
@@ -299,6 +333,9 @@ func TestWordsOfPages(t *testing.T) {
 		shorten(m)
 		return fmt.Sprint(len(m[0].Parts[0].Text)-shownPartBytes, " ", m[0].Parts[0].Size)
 	}
+	target := func(query string) string {
+		return (&visit{Request: httptest.NewRequest(http.MethodGet, "/?"+query, nil)}).target()
+	}
 	before := &callPage{CallResult: &carrel.CallResult{Before: &api.Call{ID: "b", Seq: 4}}}
 	none := &callPage{CallResult: &carrel.CallResult{}}
 	for i, tt := range [][2]string{
@@ -316,6 +353,13 @@ func TestWordsOfPages(t *testing.T) {
 		{undoable([]store.Entry{entry("1", "page", ""), entry("2", "undo", "1")}), ""},
 		{undoable([]store.Entry{entry("1", "page", ""), entry("2", "pin", ""), entry("3", "import", "")}), "2"},
 		{undoable([]store.Entry{entry("1", "page", ""), entry("2", "pin", ""), entry("3", "undo", "2")}), "1"},
+		{target(""), "25%"},
+		{target("target=1"), "1%"},
+		{target("target=100"), "100%"},
+		{target("target=101"), "101"},
+		{target("target=0"), "0"},
+		{target("target=-5"), "-5"},
+		{target("target=40&tokens=50"), "50"},
 		{stateOf(3, nil), "3"},
 		{stateOf(3, []carrel.Call{{Seq: 7, State: store.CallDone}, {Seq: 6}}), "3-7-done"},
 		{shellWord(""), "''"},

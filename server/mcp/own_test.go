@@ -83,6 +83,12 @@ func TestCandidatesAreNamedWhole(t *testing.T) {
 	for i := range 12 {
 		text := fmt.Sprintf(`{"type":"user","uuid":"u%d","sessionId":"0b8a6f0e-%02d","cwd":"/srv/lamp","message":{"role":"user","content":"Lamp %d."}}`, i, i, i)
 		load(t, e, scope, "x.jsonl", []byte(text+"\n"))
+		if more := i - 9; more == 0 || more == 1 {
+			_, p := refused(t, connect(t, mcp.New(whole(e), nil), nil), "status", nil)
+			if strings.Contains(p.Hint, " more") != (more == 1) || more == 1 && !strings.HasSuffix(p.Hint, "and 1 more") {
+				t.Errorf("%d sessions: %s", i+1, p.Hint)
+			}
+		}
 	}
 	_, p := refused(t, connect(t, mcp.New(whole(e), nil), nil), "status", nil)
 	for i := range 12 {

@@ -3,9 +3,11 @@ package mcp
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -130,12 +132,54 @@ func TestProblemsHaveWords(t *testing.T) {
 	if got, want := words(p), "refused"+strings.Repeat("\nb  pinned", 50)+"\nnext: go on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	p.Refused = append(p.Refused, p.Refused[0], p.Refused[0])
-	if got, want := words(p), "refused"+strings.Repeat("\nb  pinned", 50)+"\nand 2 more\nnext: go on"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for n := 1; n <= 2; n++ {
+		p.Refused = append(p.Refused, p.Refused[0])
+		if got, want := words(p), fmt.Sprintf("refused%s\nand %d more\nnext: go on", strings.Repeat("\nb  pinned", 50), n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 	if got := words(&api.Problem{Detail: "no"}); got != "no" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What a person should know of a result is in its text.
+func TestRemarksOfResults(t *testing.T) {
+	for want, res := range map[string]*carrel.AssembleResult{
+		"0 left out]": {}, "0 left out] A person should look at it.": {Review: true}, "0 left out] A person should look at it. Warning: no vectors.": {Review: true, Warning: "no vectors"},
+	} {
+		r := assembleReply(res)
+		if got := r.text[1]; !strings.HasSuffix(got, want) || r.out.Review != res.Review || r.out.Warning != res.Warning {
+			t.Errorf("%s, want %s at its end", got, want)
+		}
+	}
+	for want, warnings := range map[string][]string{"": nil, "\nwarning: a\n": {"a"}, "\nwarning: a; b\n": {"a", "b"}} {
+		r := compressReply(&carrel.CompressResult{Warnings: warnings}, true, "note")
+		if got := r.text[0]; strings.Contains(got, "warning") != (warnings != nil) || !strings.Contains(got, want) || !strings.HasSuffix(got, "\nnothing was changed: it was a dry run\nnote") {
+			t.Errorf("%s, want %q in it", got, want)
+		}
+	}
+}
+
+// What a request may leave out is no fault.
+func TestRequestsWithoutParts(t *testing.T) {
+	if m := (&call{}).meta(); m != nil {
+		t.Errorf("metadata of no request: %v", m)
+	}
+	if m := (&call{req: &sdk.CallToolRequest{}}).meta(); m != nil {
+		t.Errorf("metadata of a request without parameters: %v", m)
+	}
+	if tool := new(Server).toolOf(&sdk.CallToolRequest{}); tool != "" {
+		t.Errorf("a request without parameters calls %s", tool)
+	}
+	if q, err := new(call).confirm(&carrel.DiscardResult{Before: 10, After: 5}, ""); q != nil || err != nil {
+		t.Errorf("a discard that leaves half is asked for: %v, %v", q, err)
+	}
+	all := []carrel.SessionInfo{{Session: "a"}, {Session: "b"}}
+	for cursor, want := range map[string]int{"": 0, "YQ": 1, "Yg": 2, "Yw": -1, "?": -1} {
+		if got, err := after(all, cursor); (err != nil) != (want < 0) || err == nil && got != want {
+			t.Errorf("after %q: %d, %v, want %d", cursor, got, err, want)
+		}
 	}
 }
 
@@ -146,7 +190,7 @@ func TestPiecesOfOriginals(t *testing.T) {
 		limit int
 		end   bool
 		want  string
-	}{{"abc", 3, true, "abc"}, {"abc", 2, true, "ab"}, {"ab\xc3", 9, false, "ab"}, {"ab\xc3", 9, true, "ab\xc3"}, {"aé", 2, true, "a"}, {"aé", 3, false, "aé"}, {"x\xe2\x82", 9, false, "x"}, {"x\xf0\x9f\x98", 9, false, "x"}, {"x😀", 9, false, "x😀"}, {"", 9, false, ""}} {
+	}{{"abc", 3, true, "abc"}, {"abc", 2, true, "ab"}, {"ab\xc3", 9, false, "ab"}, {"ab\xc3", 9, true, "ab\xc3"}, {"aé", 2, true, "a"}, {"aé", 3, false, "aé"}, {"x\xe2\x82", 9, false, "x"}, {"x\xf0\x9f\x98", 9, false, "x"}, {"x😀", 9, false, "x😀"}, {"", 9, false, ""}, {"\x80", 9, false, "\x80"}, {"\xe2", 9, false, "\xe2"}} {
 		if got := string(cut([]byte(tt.data), tt.limit, tt.end)); got != tt.want {
 			t.Errorf("of %q with a limit of %d, %v: %q, want %q", tt.data, tt.limit, tt.end, got, tt.want)
 		}
@@ -186,6 +230,14 @@ func TestPiecesOfOriginals(t *testing.T) {
 		line, err := readLine(r)
 		if got := string(line); got != want && (err == nil || err.Error() != want) {
 			t.Errorf("%.20q, %v, want %.20q", got, err, want)
+		}
+	}
+	disk := errors.New("disk")
+	for _, end := range []error{io.EOF, disk} {
+		want := map[error]error{io.EOF: errLong, disk: disk}[end]
+		r := bufio.NewReader(io.MultiReader(strings.NewReader(strings.Repeat("x", maxMessage+2)), iotest.ErrReader(end)))
+		if _, err := readLine(r); !errors.Is(err, want) {
+			t.Errorf("a long line that ends with %v: %v, want %v", end, err, want)
 		}
 	}
 }

@@ -105,12 +105,20 @@ func TestResourcesThatAreNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	largest, err := carrel.Items(d.engine.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: "document", Content: bytes.Repeat([]byte("lamp"), 1<<18)}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := readResource(t, d.ClientSession, "carrel://item/"+string(largest[0].ID)); len(c.Text) != 1<<20 {
+		t.Errorf("a resource as large as may be has %d bytes", len(c.Text))
+	}
 	for _, tt := range []struct{ uri, kind, hint string }{
 		{"carrel://session/none", "not-found", "get_messages"},
 		{"carrel://item/00ff00ff", "not-found", "search"},
 		{"carrel://why/00ff00ff", "not-found", "search"},
 		{"carrel://manifest/none", "not-found", ""},
-		{"carrel://item/" + strings.Repeat("f", 300), "usage", ""},
+		{"carrel://item/" + strings.Repeat("f", 200), "not-found", "search"},
+		{"carrel://item/" + strings.Repeat("f", 201), "usage", ""},
 		{"carrel://item/" + string(big[0].ID), "usage", "recall tool"},
 	} {
 		_, err := d.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: tt.uri})
@@ -228,6 +236,12 @@ func TestPrompts(t *testing.T) {
 	if p.CreatedFor != "reviewer" || !strings.Contains(packet, "Mind the wire.") || !strings.HasPrefix(text, "Go on with the work") {
 		t.Errorf("handoff:\n%s", text)
 	}
+	notes := strings.Repeat("x", 100_000)
+	prompt(t, d.ClientSession, "handoff", map[string]string{"notes": notes})
+	_, err = d.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "handoff", Arguments: map[string]string{"notes": notes + "x"}})
+	if p := wireProblem(t, err); !strings.Contains(p.Detail, `argument "notes" is unknown or has more than 100000 bytes`) {
+		t.Errorf("notes that are too long: %+v", p)
+	}
 	for _, args := range []map[string]string{{"session": "none"}, {"other": "x"}} {
 		for _, name := range []string{"compress", "handoff"} {
 			_, err := d.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name, Arguments: args})
@@ -274,6 +288,9 @@ func TestCompletion(t *testing.T) {
 		{"a manifest of a resource", sdk.CompleteReference{Type: "ref/resource", URI: "carrel://manifest/{id}"}, "id", "", []string{a.Manifest}},
 		{"a session of a prompt", sdk.CompleteReference{Type: "ref/prompt", Name: "handoff"}, "session", "", []string{string(d.session)}},
 		{"no session begins so", sdk.CompleteReference{Type: "ref/prompt", Name: "handoff"}, "session", "zz", []string{}},
+		{"another argument of a session", sdk.CompleteReference{Type: "ref/resource", URI: "carrel://session/{id}"}, "other", "", []string{}},
+		{"another argument of a manifest", sdk.CompleteReference{Type: "ref/resource", URI: "carrel://manifest/{id}"}, "other", "", []string{}},
+		{"a session of another resource", sdk.CompleteReference{Type: "ref/resource", URI: "carrel://item/{id}"}, "session", "", []string{}},
 		{"an argument without values", sdk.CompleteReference{Type: "ref/prompt", Name: "handoff"}, "notes", "", []string{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

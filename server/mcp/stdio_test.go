@@ -117,6 +117,22 @@ func TestLinesThatMakeNoSense(t *testing.T) {
 	}
 }
 
+// A request that needs an answer of the client does not keep the server when the client is gone.
+func TestQuestionsBehindTheEnd(t *testing.T) {
+	e := newEngine(t, stores.New(t))
+	s := mcp.New(whole(e), &mcp.Options{Own: in(load(t, e, scope, "lamp.json", lampChat().bytes(t)))})
+	ids, err := json.Marshal(messages(t, connect(t, s, nil)).reads()[:4])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out output
+	err = s.ServeStdio(t.Context(), strings.NewReader(strings.Replace(hello, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1)+
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"discard_messages","arguments":{"short_ids":`+string(ids)+`}}}`), &out)
+	if text := out.b.String(); err != nil || !strings.Contains(text, `"method":"elicitation/create"`) {
+		t.Errorf("serving ended with %v: %s", err, text)
+	}
+}
+
 // Arguments that make no sense are the tool's to refuse, whatever they are.
 func TestArgumentsThatMakeNoSense(t *testing.T) {
 	s := deskServer(t)

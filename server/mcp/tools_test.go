@@ -325,6 +325,9 @@ func TestPinKeepsAnArtifactInEveryContext(t *testing.T) {
 			t.Errorf("unpin %t: %+v, want it changed: %t", step.unpin, p, step.changed)
 		}
 	}
+	if _, p := refused(t, d.ClientSession, "pin", m{"ids": []string{id, id}, "unpin": true}); p.Type != "carrel:problem/not-found" {
+		t.Errorf("two artifacts are no blocks: %+v", p)
+	}
 	var a struct {
 		Used []struct{ ID string }
 		Left map[string]int

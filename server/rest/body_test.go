@@ -48,6 +48,7 @@ func TestHostileBodies(t *testing.T) {
 		{"no ratio", "/v1/sessions/s/compress", `{"target":"much"}`, 400, "target", 1, "is no target"},
 		{"bad UTF-8 in a text", appends, "{\"messages\":[],\n\"model\":\"a\xffb\"}", 400, "model", 2, "offset 26: model: is not valid Unicode"},
 		{"bad UTF-8 in what is passed on", appends, "{\"messages\":[{\"role\":\"\xc0\xaf\"}]}", 400, "messages.0", 1, "offset 22: messages.0: is not valid Unicode"},
+		{"bad UTF-8 behind U+FFFD", appends, "{\"messages\":[{\"role\":\"\ufffd\xff\"}]}", 400, "messages.0", 1, "offset 25: messages.0: is not valid Unicode"},
 		{"a lone surrogate", appends, `{"messages":[],"model":"\ud800"}`, 400, "model", 1, "is not valid Unicode"},
 		{"a control character", appends, "{\"messages\":[],\"model\":\"a\x00b\"}", 400, "model", 1, "control character"},
 		{"a depth bomb", appends, `{"messages":` + deep(100_000) + `}`, 400, "", 1, "levels deep"},
@@ -70,13 +71,15 @@ func TestHostileBodies(t *testing.T) {
 
 // The length of a body need not be said beforehand, and may be wrong.
 func TestBodiesOfUnknownLength(t *testing.T) {
+	const small = `{"messages":[{"role":"user","content":"hi"}]}`
 	w := newWorld(t, func(o *rest.Options) { o.Limits.Body = 100 })
 	for _, tt := range []struct {
 		name string
 		body io.Reader
 		want int
 	}{
-		{"short", strings.NewReader(`{"messages":[{"role":"user","content":"hi"}]}`), 200},
+		{"short", strings.NewReader(small), 200},
+		{"as long as may be", strings.NewReader(small + strings.Repeat(" ", 100-len(small))), 200},
 		{"long", strings.NewReader(strings.Repeat(" ", 101)), 413},
 		{"broken", io.MultiReader(strings.NewReader(`{"mess`), brokenReader{}), 400},
 	} {
@@ -84,6 +87,11 @@ func TestBodiesOfUnknownLength(t *testing.T) {
 		r.Body, r.ContentLength = io.NopCloser(tt.body), -1
 		if rec := w.do(r); rec.Code != tt.want {
 			t.Errorf("%s: status %d, want %d: %s", tt.name, rec.Code, tt.want, rec.Body)
+		}
+	}
+	for n, want := range map[int]int{100: 200, 101: 413} {
+		if rec := w.ask("POST", "/v1/sessions/s/messages", small+strings.Repeat(" ", n-len(small))); rec.Code != want {
+			t.Errorf("a body of %d bytes: status %d, want %d: %s", n, rec.Code, want, rec.Body)
 		}
 	}
 }
@@ -112,8 +120,10 @@ func TestMediaTypes(t *testing.T) {
 	if rec := w.ask("POST", "/v1/stash/collect", "", "Content-Type", ""); rec.Code != 200 {
 		t.Errorf("no body where none is needed: status %d", rec.Code)
 	}
-	if p := problem(t, w.ask("GET", "/v1/sessions", `{}`)); p.Status != 400 || p.Field != "body" {
-		t.Errorf("a body of GET: %+v", p)
+	for _, body := range []string{`{}`, " "} {
+		if p := problem(t, w.ask("GET", "/v1/sessions", body)); p.Status != 400 || p.Field != "body" {
+			t.Errorf("a body of GET: %+v", p)
+		}
 	}
 }
 

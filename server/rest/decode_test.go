@@ -87,4 +87,21 @@ func TestFieldsOfStructs(t *testing.T) {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
 	_ = outer{}.plain
+	type word string
+	type deep struct{ inner }
+	type other struct {
+		deep
+		word
+		inner `json:"own"`
+		Named struct{ X int }
+		Name  int
+		Own   int `json:"tokens"`
+	}
+	got = nil
+	for _, f := range fieldsOf(reflect.TypeFor[other]()) {
+		got = append(got, f.name+" "+f.typ.Kind().String())
+	}
+	if diff := cmp.Diff([]string{"Named struct", "Name int", "tokens int"}, got); diff != "" {
+		t.Errorf("fields of what is embedded twice (-want +got):\n%s", diff)
+	}
 }

@@ -1,8 +1,12 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"strings"
@@ -14,6 +18,8 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 func TestLimitsHaveDefaults(t *testing.T) {
@@ -24,6 +30,9 @@ func TestLimitsHaveDefaults(t *testing.T) {
 	l := Limits{Body: -1}
 	if l.complete(); l != want {
 		t.Errorf("limits are %+v, want %+v", l, want)
+	}
+	if l := (Limits{Body: -1}).WithDefaults(); l != want {
+		t.Errorf("limits with defaults are %+v, want %+v", l, want)
 	}
 	given := Limits{Body: 1, Bodies: 2, Jobs: 3, Queue: 4, Job: 5, Streams: 6, Poll: 7, Replays: 8, ReplayBytes: 9}
 	l = given
@@ -163,6 +172,13 @@ func TestWritesAreForgotten(t *testing.T) {
 	if got := known(rs); got != "de" || rs.bytes != 10 || rs.by[writeKey{key: "e"}].outcome != nil {
 		t.Errorf("behind one that is too large: %q with %d bytes", got, rs.bytes)
 	}
+	small := newReplays(9, 10)
+	write(small, "a", 4)
+	write(small, "b", 6)
+	write(small, "c", 1)
+	if got := known(small); got != "bc" || small.bytes != 7 {
+		t.Errorf("behind one byte too many: %q with %d bytes", got, small.bytes)
+	}
 	now = now.Add(remembered - 1)
 	if _, mine := rs.claim(writeKey{key: "d"}, digest.Digest{}, now); mine {
 		t.Error("a write is forgotten before its time")
@@ -203,6 +219,111 @@ func TestOutcomesThatAreNotKnown(t *testing.T) {
 		if tt.made && (string(res.body) != "x" || res.header[headerReplayed] != "true") {
 			t.Errorf("%s: %s, %v", tt.name, res.body, res.header)
 		}
+	}
+}
+
+// kept is a store of requests that finds the next of its answers, and says what it was asked to do.
+type kept struct {
+	store.Requests
+	found []*store.Request
+	fails []error
+	did   string
+}
+
+func (k *kept) Request(context.Context, governance.Scope, governance.Actor, string) (*store.Request, error) {
+	r, err := k.found[0], k.fails[0]
+	k.found, k.fails = k.found[1:], k.fails[1:]
+	return r, err
+}
+
+func (k *kept) SettleRequest(context.Context, *store.Request) error {
+	k.did += "settled "
+	return errors.New("busy")
+}
+
+func (k *kept) DropRequest(context.Context, *store.Request) error { k.did += "dropped "; return nil }
+
+// A write is made if nobody has begun it, and its outcome is recorded if it is not too large.
+func TestOutcomesAreRecorded(t *testing.T) {
+	disk, none := errors.New("disk"), store.ErrNotFound
+	own := &store.Request{Attempt: strings.Repeat("00", 16), Time: time.Unix(0, 0)}
+	for _, tt := range []struct {
+		name     string
+		random   string
+		found    []*store.Request // before the write and behind it
+		fails    []error
+		outcome  string // "" if there is none
+		made     bool
+		did      string
+		refused  error
+		unlogged bool
+	}{
+		{"no randomness", "short", nil, nil, "", false, "", io.ErrUnexpectedEOF, true},
+		{"no answer before", "", []*store.Request{nil}, []error{disk}, "", false, "", disk, true},
+		{"made", "", []*store.Request{nil}, []error{none}, "1234", true, "made settled ", nil, false},
+		{"too large", "", []*store.Request{nil}, []error{none}, "12345", true, "made ", nil, true},
+		{"no outcome", "", []*store.Request{nil}, []error{none}, "", true, "made ", nil, true},
+		{"not made", "", []*store.Request{nil, nil}, []error{none, none}, "", false, "made ", nil, true},
+		{"no answer behind", "", []*store.Request{nil, nil}, []error{none, disk}, "", false, "made ", nil, false},
+		{"made in part", "", []*store.Request{nil, own}, []error{none, nil}, "", false, "made dropped ", nil, true},
+		{"another was faster", "", []*store.Request{nil, {Time: own.Time}}, []error{none, nil}, "", false, "made ", store.ErrRepeated, true},
+	} {
+		var log strings.Builder
+		var refused error
+		k := &kept{found: tt.found, fails: tt.fails}
+		d := &deed{
+			do: func(context.Context) (*response, []byte, bool) {
+				k.did += "made "
+				if tt.outcome == "" {
+					return &response{}, nil, tt.made
+				}
+				return &response{}, []byte(tt.outcome), tt.made
+			},
+			refuse: func(err error) *response { refused = err; return &response{} },
+		}
+		l := &ledger{k, func() time.Time { return own.Time }, strings.NewReader(cmp.Or(tt.random, strings.Repeat("\x00", 16))), slog.New(slog.NewTextHandler(&log, nil)), 4}
+		_, outcome, made := l.over(writeKey{key: "k", scope: "s"}, digest.Digest{}, d).do(t.Context())
+		if string(outcome) != tt.outcome || made != tt.made || k.did != tt.did || !errors.Is(refused, tt.refused) || (log.Len() == 0) != tt.unlogged {
+			t.Errorf("%s: outcome %q, made %v; %s, refused %v, log %s", tt.name, outcome, made, k.did, refused, &log)
+		}
+	}
+	if d := new(deed); (&ledger{Requests: new(kept)}).over(writeKey{key: "k"}, digest.Digest{}, d) != d {
+		t.Error("a write without a scope is recorded")
+	}
+}
+
+// However many sessions have changed since, a feed has the events of all.
+func TestFeedsOfManySessions(t *testing.T) {
+	e, err := carrel.New(memory.New(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := newScopeFeed(t.Context(), e, governance.DefaultScope, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last transcript.SessionID
+	for i := range recent + 1 {
+		in, err := e.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: "x.json", Data: []byte(fmt.Sprintf(`{"messages":[{"role":"user","content":"Job %d."}]}`, i))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = in.Session
+	}
+	for _, want := range []int{recent + 1, 0} {
+		if list, err := f.next(t.Context()); len(list) != want || err != nil {
+			t.Errorf("%d events, %v, want %d", len(list), err, want)
+		}
+	}
+	for since, ok := range map[string]bool{"": true, "0": true, "-1": false, "x": false} {
+		if _, err := newSessionFeed(t.Context(), e, governance.DefaultScope, last, since); (err == nil) != ok {
+			t.Errorf("a feed from %q on: %v", since, err)
+		}
+	}
+	// The session may have been made anew since, with a contract that is shorter.
+	r := &carrel.AmendContractResult{Session: last, Total: 9, Added: make([]string, 1)}
+	if err := contractAgain(&again{e, t.Context(), governance.DefaultScope}, nil, r); err != nil || r.Added[0] != "" {
+		t.Errorf("the end of a shorter contract: %q, %v", r.Added, err)
 	}
 }
 

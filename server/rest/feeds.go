@@ -49,8 +49,10 @@ func newSessionFeed(ctx context.Context, e *carrel.Engine, scope governance.Scop
 		f.at = store.Revision(at)
 	}
 	all, err := carrel.Items(e.Journal(ctx, scope, &carrel.JournalRequest{Session: id, Since: f.at})) // fails if there is no such session
-	if err == nil && since == "" && len(all) > 0 {
-		f.at = all[len(all)-1].Revision
+	if since == "" {
+		for i := range all {
+			f.at = all[i].Revision
+		}
 	}
 	return f, err
 }
@@ -105,17 +107,17 @@ func newScopeFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope,
 		return f, nil
 	}
 	log, err := carrel.Items(e.Log(ctx, scope, &carrel.LogRequest{}))
-	if err == nil && len(log) > 0 {
-		f.version = store.Version(log[len(log)-1].Revision)
+	for i := range log {
+		f.version = store.Version(log[i].Revision)
 	}
 	return f, err
 }
 
 func (f *scopeFeed) resume(since string, slack time.Duration) error {
-	version, last, _ := strings.Cut(since, "-")
+	version, last, _ := strings.Cut(since, "-") // no sign is in front of the version
 	v, err1 := strconv.ParseInt(version, 10, 64)
 	ms, err2 := strconv.ParseInt(last, 10, 64)
-	if err1 != nil || err2 != nil || v < 0 || ms < 0 {
+	if err1 != nil || err2 != nil || ms < 0 {
 		return bad("since", "is not the id of an event: give the id of the last event")
 	}
 	f.version, f.last = store.Version(v), time.UnixMilli(ms)
@@ -141,8 +143,8 @@ func (f *scopeFeed) next(ctx context.Context) ([]numberedEvent, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(entries) > 0 {
-			f.known[id] = entries[len(entries)-1].Revision
+		for i := range entries {
+			f.known[id] = entries[i].Revision
 		}
 		entries = slices.DeleteFunc(entries, func(e store.Entry) bool { return e.Time.Before(f.from) })
 		list = appendTimed(list, id, entries)

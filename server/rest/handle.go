@@ -157,10 +157,7 @@ func (rt *route[Req, Res]) deed(ctx context.Context, c *call, header http.Header
 			if rt.bare != nil {
 				rt.bare(result)
 			}
-			outcome, err := json.Marshal(result)
-			if err != nil {
-				outcome = nil // the next request with the key gets an error about that
-			}
+			outcome, _ := json.Marshal(result) // without an outcome the next request with the key gets an error about that
 			return res, outcome, true
 		},
 		again: func(outcome []byte) *response {

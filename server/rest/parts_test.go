@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,9 +11,15 @@ import (
 	"testing"
 	"time"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/ops"
+	"github.com/carrel-dev/carrel/internal/telemetry"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/ratio"
 )
 
 // A feed is resumed at a version and a time, and neither is below 0.
@@ -85,18 +92,157 @@ func TestTagsMatch(t *testing.T) {
 	}
 }
 
-// A type that no request may have is a mistake of the table.
+// textual and marshaled write their JSON themselves.
+type (
+	textual   string
+	marshaled struct{}
+	request   struct{ A int }
+)
+
+func (textual) MarshalText() ([]byte, error)   { return nil, nil }
+func (marshaled) MarshalJSON() ([]byte, error) { return nil, nil }
+
+// What cannot be served or described is a mistake of the table, and is found at the start.
 func TestTheTableIsChecked(t *testing.T) {
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("a channel is no mistake")
-			}
+	type taken struct{ Data chan int }
+	describe := func(list ...reflect.Type) {
+		r := newRegistry()
+		for _, typ := range list {
+			r.Schema(typ, true, "")
+		}
+	}
+	get := &ops.Operation{Name: "x", Method: http.MethodGet, Path: "/x"}
+	for name, mistake := range map[string]func(){
+		"a request with a channel": func() { make(decoders).of(reflect.TypeFor[chan int]()) },
+		"a request with an array":  func() { make(decoders).of(reflect.TypeFor[[4]byte]()) },
+		"a result with a channel":  func() { describe(reflect.TypeFor[chan int]()) },
+		"JSON of its own":          func() { describe(reflect.TypeFor[marshaled]()) },
+		"text of its own":          func() { describe(reflect.TypeFor[textual]()) },
+		"no name":                  func() { describe(reflect.TypeFor[struct{ A int }]()) },
+		"one name for two": func() {
+			type outer = request
+			type request struct{ B int }
+			describe(reflect.TypeFor[outer](), reflect.TypeFor[request]())
+		},
+		"an alias":                       func() { newRegistry().RegisterTypeAlias(reflect.TypeFor[int](), reflect.TypeFor[int64]()) },
+		"a path without its field":       func() { newPlan(&ops.Operation{Path: "/x/{id}"}, reflect.TypeFor[request](), make(decoders)) },
+		"a query with a list of structs": func() { newPlan(get, reflect.TypeFor[taken](), make(decoders)) },
+		"a write without an outcome":     func() { handle[carrel.UndoRequest, carrel.UndoResult](new(server), &ops.Undo, nil) },
+	} {
+		func() {
+			defer func() {
+				if p := recover(); !strings.HasPrefix(fmt.Sprint(p), "rest: ") {
+					t.Errorf("%s: %v", name, p)
+				}
+			}()
+			mistake()
 		}()
-		make(decoders).of(reflect.TypeFor[chan int]())
-	}()
+	}
+	raw := &ops.Operation{Method: http.MethodPost, Path: "/x", Raw: "data"}
+	p := newPlan(raw, reflect.TypeFor[struct {
+		Data []byte `json:"data"`
+		Name string `json:"name"`
+	}](), make(decoders))
+	if p.raw == nil || p.raw.name != "data" || len(p.query) != 1 || p.query[0].name != "name" || p.body != nil {
+		t.Errorf("the body as it is: %+v", p)
+	}
 	ds := make(decoders)
 	if ds.of(reflect.TypeFor[int]()); len(ds) != 1 {
 		t.Errorf("%d types are known, want the one", len(ds))
+	}
+}
+
+// dropping is a connection whose client is gone after some writes.
+type dropping struct {
+	http.ResponseWriter
+	left   int
+	writes int
+}
+
+func (d *dropping) Flush() {}
+
+func (d *dropping) Write(b []byte) (int, error) {
+	if d.writes++; d.writes > d.left {
+		return 0, errors.New("gone")
+	}
+	return len(b), nil
+}
+
+// Nothing more is written to a client that is gone, or to one that a stream cannot reach.
+func TestStreamsOfClientsThatAreGone(t *testing.T) {
+	w := &dropping{ResponseWriter: httptest.NewRecorder(), left: 1}
+	st := open(w)
+	for range 4 {
+		st.beat()
+	}
+	if w.writes != 2 || !st.gone {
+		t.Errorf("%d writes, the last two after an error; gone: %v", w.writes, st.gone)
+	}
+	if st := open(struct{ http.ResponseWriter }{httptest.NewRecorder()}); !st.gone {
+		t.Error("a connection that cannot be flushed has a stream")
+	}
+}
+
+// All of the progress is sent that came before the result.
+func TestProgressBeforeTheResult(t *testing.T) {
+	over := make(chan struct{})
+	s := &server{metrics: newMetrics(new(telemetry.Registry)), opts: Options{
+		Holds: func(context.Context) error { <-over; return nil }, Ticker: func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} },
+	}}
+	rec := httptest.NewRecorder()
+	s.stream(rec, httptest.NewRequest(http.MethodPost, "/", http.NoBody), &call{}, nil, func(ctx context.Context) *response {
+		defer close(over)
+		for i := range 12 {
+			api.ProgressFrom(ctx)("count", i, 12)
+		}
+		return &response{body: []byte("{}")}
+	})
+	if text := rec.Body.String(); strings.Count(text, "event: progress") != 12 || !strings.HasSuffix(text, "event: result\ndata: {}\n\n") {
+		t.Errorf("sent: %s", text)
+	}
+}
+
+// A response without a header has the status 200.
+func TestRecorder(t *testing.T) {
+	rec := &recorder{ResponseWriter: httptest.NewRecorder()}
+	n, err := rec.Write([]byte("abc"))
+	if rec.WriteHeader(404); n != 3 || err != nil || rec.status != 200 || rec.bytes != 3 {
+		t.Errorf("%d, %v: %+v", n, err, rec)
+	}
+}
+
+// Scores of probes are observed, and in the span of a job that asks them, if any probe was asked.
+func TestScoresAreObserved(t *testing.T) {
+	tally := func(n int) *probe.Report { return &probe.Report{Tally: probe.Tally{Total: n}, Score: ratio.One} }
+	for i, tt := range []struct {
+		note     func(*observation)
+		observed bool
+		label    string
+	}{
+		{func(o *observation) { noteProbes(o, &carrel.RunProbesResult{}) }, false, ""},
+		{func(o *observation) { noteProbes(o, &carrel.RunProbesResult{Report: tally(0)}) }, false, ""},
+		{func(o *observation) { noteProbes(o, &carrel.RunProbesResult{Report: tally(1)}) }, true, "refused"},
+		{func(o *observation) {
+			noteProbes(o, &carrel.RunProbesResult{Report: tally(1), Verdict: new(probe.Acceptance)})
+		}, true, "refused"},
+		{func(o *observation) {
+			noteProbes(o, &carrel.RunProbesResult{Report: tally(1), Verdict: &probe.Acceptance{Accepted: true}})
+		}, true, "accepted"},
+		{func(o *observation) { noteCompress(o, &carrel.CompressResult{}) }, false, ""},
+		{func(o *observation) { noteCompress(o, &carrel.CompressResult{Probes: tally(0)}) }, false, ""},
+		{func(o *observation) { noteCompress(o, &carrel.CompressResult{Probes: tally(1)}) }, true, ""},
+	} {
+		metrics, spans := new(telemetry.Registry), tracetest.NewSpanRecorder()
+		_, span := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)).Tracer("").Start(t.Context(), "x")
+		tt.note(&observation{newMetrics(metrics), span})
+		span.End()
+		var text strings.Builder
+		label := ""
+		for _, e := range spans.Ended()[0].Events() {
+			label += e.Attributes[2].Value.AsString()
+		}
+		if _, err := metrics.WriteTo(&text); err != nil || strings.Contains(text.String(), "carrel_probe_ratio_count 1\n") != tt.observed || label != tt.label {
+			t.Errorf("row %d: %v, label %q, want %q: %s", i, err, label, tt.label, &text)
+		}
 	}
 }

@@ -86,11 +86,7 @@ func (s *server) bug(c *call) *response {
 }
 
 func (s *server) problemResponse(c *call, p *api.Problem) *response {
-	body, err := json.Marshal(p)
-	if err != nil { // unreachable: all types of a problem can be encoded
-		s.opts.Logger.Error("problem cannot be written", slog.String("request", c.id), slog.String("error", err.Error()))
-		body = []byte("{}")
-	}
+	body, _ := json.Marshal(p) // all types of a problem can be encoded
 	res := &response{status: p.Status, kind: typeProblem, body: append(body, '\n'), problem: p}
 	switch p.Status {
 	case http.StatusServiceUnavailable, http.StatusConflict, http.StatusTooManyRequests:

@@ -1,6 +1,8 @@
 package rest_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,6 +11,8 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/server/rest"
 )
 
 func tagOf(body string) string { return strconv.Quote(digest.Of([]byte(body)).String()) }
@@ -106,6 +110,27 @@ func TestProblems(t *testing.T) {
 	rec := w.ask("POST", "/v1/sessions/s/messages", map[string]any{"messages": say("more"), "at": 1})
 	if p := problem(t, rec); p.Status != http.StatusConflict || rec.Header().Get("Retry-After") == "" {
 		t.Errorf("a conflict: %+v", p)
+	}
+	for _, tt := range []struct {
+		err    error
+		engine *carrel.Engine
+		grant  *governance.Grant
+		want   int
+		logged string
+	}{
+		{errors.New(canary + " is full"), nil, nil, 500, canary + " is full"},
+		{nil, w.engine, nil, 401, ""},
+		{nil, nil, w.grants["whole"], 401, ""},
+	} {
+		w := newWorld(t, func(o *rest.Options) {
+			o.Engine = func(context.Context) (*carrel.Engine, *governance.Grant, error) { return tt.engine, tt.grant, tt.err }
+		})
+		for _, path := range []string{"/v1/sessions", "/metrics"} {
+			p := problem(t, w.ask("GET", path, nil))
+			if p.Status != tt.want || strings.Contains(p.Detail, canary) || tt.want == 500 && !strings.HasPrefix(p.Detail, "the cause is in the log") || !strings.Contains(w.logs.String(), tt.logged) {
+				t.Errorf("%v, %v: %+v, log %s", tt.err, tt.grant, p, w.logs)
+			}
+		}
 	}
 	rec = w.ask("POST", "/v1/contracts", map[string]any{"session": "s", "statements": []string{"this is no statement " + canary}})
 	if problem(t, rec); rec.Code >= 500 || strings.Contains(w.logs.String(), canary) {

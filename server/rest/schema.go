@@ -164,19 +164,21 @@ func (r *registry) field(f *field) *huma.Schema {
 		s.Enum = append(slices.Clone(s.Enum), "") // a required field may be empty
 	}
 	s.Description = describe(f)
-	if e := exampleOf(f); e != nil && s.Type != "" {
-		s.Examples = []any{e}
-	}
+	addExample(&s, f)
 	return &s
 }
 
 // parameter returns the schema of a field in a path or a query, which is never null.
 func (r *registry) parameter(f *field) *huma.Schema {
 	s := *r.Schema(f.typ, true, "")
+	addExample(&s, f)
+	return &s
+}
+
+func addExample(s *huma.Schema, f *field) {
 	if e := exampleOf(f); e != nil && s.Type != "" {
 		s.Examples = []any{e}
 	}
-	return &s
 }
 
 // schemaNames has the structs that the document calls by another name than their Go name. Clients

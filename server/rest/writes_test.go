@@ -330,7 +330,8 @@ func TestNoBodyDoesNotWait(t *testing.T) {
 // A bug is not told, and what was thrown is not logged: it may have content.
 func TestBugs(t *testing.T) {
 	c := newTrap()
-	w := c.world(t, func(o *rest.Options) { o.Ready = func(context.Context) error { panic(canary) } })
+	bug := func() { panic(canary) }
+	w := c.world(t, func(o *rest.Options) { o.Ready = func(context.Context) error { bug(); return nil } })
 	c.armed.Store(true)
 	for _, rec := range []*httptest.ResponseRecorder{
 		w.ask("POST", "/v1/sessions/s/messages", appended("hello")),
@@ -346,6 +347,10 @@ func TestBugs(t *testing.T) {
 	}
 	if logs := w.logs.String(); strings.Contains(logs, canary) || strings.Count(logs, `"msg":"panic"`) != 2 || !strings.Contains(logs, "writes_test.go") {
 		t.Errorf("log: %s", logs)
+	}
+	bug = func() { _ = []int{}[len(canary)] }
+	if rec := w.ask("GET", "/readyz", nil); rec.Code != 500 || !strings.Contains(w.logs.String(), "index out of range") {
+		t.Errorf("a fault at run time: status %d, log %s", rec.Code, w.logs)
 	}
 	c.armed.Store(false)
 	if rec := w.ask("POST", "/v1/sessions/s/messages", appended("fine")); rec.Code != 200 {
