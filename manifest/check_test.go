@@ -1,8 +1,8 @@
 package manifest
 
 import (
-	"math"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"

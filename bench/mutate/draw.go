@@ -105,7 +105,7 @@ func list(ctx context.Context, set *token.FileSet) ([]*pkg, error) {
 // immutable are parts of paths of packages that only support tests and benchmarks.
 var immutable = []string{
 	"/bench/", "/internal/test/",
-	"/internal/retention", "/store/storetest", "/transcript/formattest", "/llm/llmtest",
+	"/internal/retention", "/store/storetest", "/store/blob/blobtest", "/transcript/formattest", "/llm/llmtest",
 }
 
 // mutable reports whether mutants are drawn from the package with that path.

@@ -13,7 +13,7 @@ import (
 )
 
 // An answer that cannot be written is an error, also if the answer is no.
-func TestAnswersThatCannotBeWritten(t *testing.T) {
+func TestListingsThatCannotBeWritten(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
 	run(0, "import", sample(t, "claude.jsonl"))

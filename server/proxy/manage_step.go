@@ -226,7 +226,7 @@ func (m *Epochs) checkEnd(q *wire.Request, head *carrel.Rewrite, goes []byte) er
 		return err
 	}
 	last := len(sent.Messages) - len(q.Messages) + head.Messages - 1
-	if sent.Messages[last].Role != q.Messages[head.Messages-1].Role {
+	if last < 0 || sent.Messages[last].Role != q.Messages[head.Messages-1].Role {
 		return errors.New("the head lacks the newest message of those that it replaces")
 	}
 	return nil

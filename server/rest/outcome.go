@@ -79,7 +79,7 @@ func contractAgain(a *again, _ *carrel.AmendContractRequest, r *carrel.AmendCont
 	if err != nil {
 		return err
 	}
-	if len(lines.Statements) >= r.Total {
+	if len(lines.Statements) >= r.Total && r.Total >= len(r.Added) {
 		copy(r.Added, lines.Statements[r.Total-len(r.Added):])
 	}
 	report, err := a.engine.CheckContract(a.ctx, a.scope, &carrel.SessionRequest{Session: r.Session})
