@@ -41,6 +41,8 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 		r.prose(Argument, rest, head)
 	}
 	r.limits(c, head)
+	r.labels = labelsOf(line)
+	defer func() { r.labels = nil }()
 	printed := said(res)
 	if at := strings.Index(printed, "diff --git "); at >= 0 && kind == Span {
 		r.output(kind, printed[:at], head, u.Failed, o.Lines)

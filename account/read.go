@@ -59,6 +59,7 @@ type reader struct {
 	versions map[string]*version              // of files, by path
 	copies   map[string]int32                 // last unit of each part of a file
 	words    []string                         // the user's messages
+	labels   []label                          // of the command whose output is read
 	at       int32                            // index of the current block
 	units    []Unit
 }
@@ -368,6 +369,7 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 	var before []string // cells of the line before, or of the header
 	table := false
 	lined := kind == Span && numbers(result)
+	above := head // the label that the command printed last, or head
 	for line := range strings.SplitSeq(result, "\n") {
 		n++
 		if end := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); end >= 0 {
@@ -388,9 +390,15 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 			continue
 		}
 		if len(line) >= leastJSON && (line[0] == '{' || line[0] == '[') && gjson.Valid(line) {
-			u.Head, table, before = head, false, nil
+			u.Head, table, before = above, false, nil
 			last = r.fields(u, gjson.Parse(line), "", last, 0)
 			u.First = last < 0
+			continue
+		}
+		if labels(r.labels, line) {
+			u.Head, u.Text, table, before = head, indent+text.Clip(line, mostUnit), false, nil
+			last = int(r.add(u))
+			r.units[last].Opens, u.First, above = true, false, int32(last)
 			continue
 		}
 		row := cells(line)
@@ -400,7 +408,7 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 			table, u.Head = true, int32(last)
 			r.units[last].Opens = true
 		default:
-			table, u.Head, before = false, head, row
+			table, u.Head, before = false, above, row
 		}
 		u.Text = indent + text.Clip(line, mostUnit)
 		last = int(r.add(u))

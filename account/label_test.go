@@ -1,0 +1,59 @@
+package account
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func TestLabelsOfCommands(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{"for r in 10 44; do echo rate $r; render $r; done", "rate 10|rate 44"},
+		{"for f in *.go; do echo \"== $f\"; cat $f; done", "==…"},
+		{"echo -e before; a; echo -n after: $x; b", "before|after:…"},
+		{"a; echo status $?", ""},
+		{"echo; echo x; echo $x; echo \"a b\" > f; y=$(echo inner); printf z", ""},
+	} {
+		l, err := shell.Parse(tt.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, one := range labelsOf(l) {
+			got = append(got, one.text+map[bool]string{true: "…"}[one.open])
+		}
+		if got := strings.Join(got, "|"); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.line, got, tt.want)
+		}
+	}
+}
+
+// A line of an output stands below the label that was printed before it, and a label only above such a
+// line.
+func TestOutputsHaveTheirLabels(t *testing.T) {
+	call := transcript.ToolCall{ID: "1", Name: "Bash", Input: []byte(`{"command":"for r in 10 44; do echo rate $r; ./render $r; done; ./sum"}`)}
+	result := transcript.ToolResult{CallID: "1", Content: []transcript.Part{transcript.Text(
+		"begin\nrate 10\nframes 1511 of the show\nrate 44\nframes 6628 of the show\n")}}
+	msgs := []transcript.Message{{Role: transcript.RoleAssistant, Parts: []transcript.Part{call}}, {Role: transcript.RoleTool, Parts: []transcript.Part{result}}}
+	units, _ := Read(msgs, transcript.Group("s", 0, msgs), nil)
+	var got []string
+	for i := range units {
+		if u := &units[i]; u.Kind == Output {
+			head, opens := "", ""
+			if units[u.Head].Kind == Output {
+				head = strings.TrimSpace(units[u.Head].Text) + " > "
+			}
+			if u.Opens {
+				opens = ":"
+			}
+			got = append(got, head+strings.TrimSpace(u.Text)+opens)
+		}
+	}
+	want := "[begin rate 10: rate 10 > frames 1511 of the show rate 44: rate 44 > frames 6628 of the show]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("got  %v\nwant %s", got, want)
+	}
+}
