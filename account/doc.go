@@ -11,11 +11,10 @@
 // call, the outcome of a command, a line of output, a line that an edit
 // removes or adds, a line of a file. A unit quotes one block or states a
 // computed fact about it. It is kept whole or left out. A unit that is
-// meaningless without another, such as a line without the command that
-// printed it, or to the label that an echo printed above it, has that other unit
-// as its head and is kept only with it. A
-// user's short answer is kept only with the question, and words about lines
-// that the user had selected in an editor only with those lines.
+// meaningless without another, such as a line without the command that printed
+// it or the label above it, has that other unit as its head and is kept only with
+// it. A user's short answer is kept only with the question, and words about
+// lines that the user had selected in an editor only with those lines.
 //
 // # Form
 //
