@@ -195,7 +195,7 @@ func statusOf(line string) (state, file string) {
 // clean reports whether a command line ends with a short git status that lists nothing. A commit
 // before it was made then, unless git said that there is nothing to commit.
 func clean(l *shell.Line, output string) bool {
-	if len(l.Commands) == 0 || strings.Contains(output, "nothing to commit") {
+	if strings.Contains(output, "nothing to commit") {
 		return false
 	}
 	c := &l.Commands[len(l.Commands)-1]
