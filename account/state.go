@@ -410,7 +410,7 @@ func (t *tracker) effects(l *shell.Line) {
 				if e.Act == shell.Rename && t.rename(t.short(e.From), t.short(e.Path)) {
 					continue
 				}
-				if name := t.short(e.Path); !c.Remote && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, "..") {
+				if name := t.short(e.Path); !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, "..") {
 					t.change(name)
 				}
 			case shell.Delete:
