@@ -808,6 +808,17 @@ func TestHowLongRecordsAre(t *testing.T) {
 			t.Errorf("of a record of %d bytes there are %q, and %d more", n, lines, more)
 		}
 	}
+	for id, want := range map[string]string{"": "a → x: 1; b → x: 1, y: 2", "T-1": "a; b → x: 1, y: 2"} { // what an older call of the same thing says, too
+		tr := &tracker{reader: &reader{}, records: []record{{"a", []string{"x: 1"}, id}, {"b", []string{"x: 1", "y: 2"}, id}}}
+		if lines, more := tr.newestRecords(); strings.Join(lines, "; ") != want || more != 0 {
+			t.Errorf("the records of %q are %q, and %d more, want %s", id, lines, more, want)
+		}
+	}
+	for s, want := range map[string]string{"aaaa bbbb": "aaaa bbbb", "aaaaaaa bbbb": "aaaaaaa…", "aaaaaa bbbbb": "aaaaaa bb…", "aaaa bbbb cc": "aaaa bbbb…", "aaaaaaaa bc": "aaaaaaaa…", "ccccccccccc": "ccccccccc…"} {
+		if got := clip(s, 9); got != want {
+			t.Errorf("%q in nine bytes is %q, want %q", s, got, want)
+		}
+	}
 	for n, want := range map[int]int{44: 7, 45: 6} { // seven calls with two bytes between them have 320 bytes and one more
 		var all []record
 		for i := range 7 {
@@ -955,6 +966,16 @@ func TestWhatAnAgentSaid(t *testing.T) {
 	}
 	if tr.said != "I look." {
 		t.Errorf("the agent said %q", tr.said)
+	}
+	for dir, touched := range map[string]int{"b": 1, "a": 1, "c": 2, "d": 0} {
+		tr.places[dir] = &Place{Dir: dir, touched: touched}
+	}
+	got := ""
+	for _, p := range tr.state().Places {
+		got += p.Dir
+	}
+	if got != "cabd" {
+		t.Errorf("the places are %s, want the last first, and else by name: cabd", got)
 	}
 	for n, want := range map[int]string{60_000: "I look.", 59_999: ""} {
 		tr.units, tr.calls = []Unit{{Text: strings.Repeat("z", n-5)}, {Text: "12345"}}, 3
