@@ -151,6 +151,14 @@ func TestRowsOfALog(t *testing.T) {
 			t.Errorf("%s: losses %v and %d requests, want %v", row, got, len(l.all), want)
 		}
 	}
+	lines := &requestLog{next: make(map[step]*prompt), made: make(map[string]*prompt)}
+	for _, line := range []int{3, 5} {
+		lines.request(line, []byte(`{}`))
+		lines.request(line+1, []byte(`{"id":"r","tail":[]}`))
+	}
+	if got, want := fmt.Sprint(lines.warnings()), "[{3 2 rows of the client's log of requests that cannot be read (kept)} {4 2 logged requests whose system text and tools the log lacks}]"; got != want {
+		t.Errorf("the warnings are %s, want %s", got, want)
+	}
 	known := make(map[digest.Digest]int)
 	l := &requestLog{replies: make(map[string]*answer), answers: make(map[string]*answer)}
 	for _, raw := range []string{"", "[", "[1,]", "[] 7"} {
