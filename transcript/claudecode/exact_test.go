@@ -329,23 +329,4 @@ func TestPartsThatAreWritten(t *testing.T) {
 			}
 		}
 	}
-	for _, tt := range []struct {
-		name  string
-		media transcript.Media
-		want  string
-	}{
-		{"an image", transcript.Media{Kind: "image", MIME: "image/png", Data: "AA==", URL: "u"}, "base64"},
-		{"an image without its type", transcript.Media{Kind: "image", Data: "AA==", URL: "u"}, "url"},
-		{"an image alone", transcript.Media{Kind: "image"}, ""},
-		{"a document", transcript.Media{Kind: "document", MIME: "application/pdf", Data: "AA=="}, "base64"},
-		{"a document elsewhere", transcript.Media{Kind: "document", URL: "u"}, "url"},
-		{"a document of another type", transcript.Media{Kind: "document", MIME: "text/plain", URL: "u"}, ""},
-		{"a document without its type", transcript.Media{Kind: "document", Data: "AA==", URL: "u"}, ""},
-		{"a sound", transcript.Media{Kind: "audio", MIME: "application/pdf", URL: "u"}, ""},
-	} {
-		e := &encoder{from: &transcript.Session{Format: "openai-chat"}}
-		if got := gjson.GetBytes(marshal(e.media(0, tt.media)), "source.type").Str; got != tt.want || (len(e.losses) == 0) != (tt.want != "") {
-			t.Errorf("%s has a source of type %q and the losses %v, want %q", tt.name, got, e.losses, tt.want)
-		}
-	}
 }
