@@ -13,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/sessions"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
@@ -337,5 +338,26 @@ func TestPurgeWithASnapshotThatStays(t *testing.T) {
 	}
 	if open, err := b.store.OpenJobs(t.Context(), scope); err != nil || len(open) > 0 {
 		t.Errorf("open jobs %v, %v", open, err)
+	}
+}
+
+// stalled is a store in which some jobs are open.
+type stalled struct {
+	store.Store
+	jobs []store.Job
+}
+
+func (o *stalled) OpenJobs(context.Context, governance.Scope) ([]store.Job, error) {
+	return o.jobs, nil
+}
+
+// A job of a newer version, and one that fails, keep no other from being finished.
+func TestFinishJobsGoesOn(t *testing.T) {
+	purge := func(id string) store.Job { return store.Job{Scope: scope, Name: sessions.PurgeJob + id} }
+	b := newBench(t, &stalled{stores.New(t), []store.Job{{Scope: scope, Name: "paint it"}, purge("nobody"), purge("s")}}, carrel.Options{})
+	live(t, b, "s", spoken)
+	done, err := b.FinishJobs(t.Context(), scope)
+	if !errors.Is(err, store.ErrNotFound) || !slices.Equal(done, []string{sessions.PurgeJob + "s"}) {
+		t.Errorf("finished %q, %v, want the purge of s and an error about nobody", done, err)
 	}
 }

@@ -82,6 +82,7 @@ func TestRead(t *testing.T) {
 			"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"x","new_string":"y"}`, "<tool_use_error>String to replace not found in file.</tool_use_error>", true),
 			"• Edit lamp.go\n→ failed: String to replace not found in file.",
 		},
+		{"code that is run", new(talk).call("execute_code", `{"code":"print(lamps)"}`, "7 lamps"), "$\nprint(lamps)\n  7 lamps"},
 		{"a patch", new(talk).call("apply_patch", `{"input":"*** Begin Patch\n*** Update File: lamp.go\n@@\n-old line\n+new line\n*** End Patch"}`, "done"), "• apply_patch lamp.go\n-\nold line\n+\nnew line"},
 		{"a file that was read", new(talk).call("Read", `{"file_path":"/w/p/x/lamp.go","offset":7}`, "     7→package lamp\n     8→}\n"), "• Read from line 7 of lamp.go\n  7: package lamp"},
 		{
@@ -148,6 +149,11 @@ func TestTextMarksWhatIsMissing(t *testing.T) {
 	want = units[0].Text + " … " + units[2].Text + " " + units[3].Text + "\n[12345678]"
 	if got := account.Text(units, kept, "1234567890"); got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	for want, kind := range map[string]account.Kind{"a\n[12345678]": account.Words, "a\n…\n[12345678]": account.Change} {
+		if got := account.Text([]account.Unit{{Kind: kind, Text: "a", Head: 7}, {Kind: kind, Text: "b", Head: 7}}, []bool{true, false}, "1234567890"); got != want {
+			t.Errorf("of a letter and what follows it leaves %q, want %q", got, want)
+		}
 	}
 	if got := account.Text(units, make([]bool, len(units)), "1234567890"); got != "[12345678]" {
 		t.Errorf("of nothing it leaves %q", got)

@@ -257,9 +257,7 @@ func differences(old, now []string) []hunk {
 				k++
 			}
 		}
-		if i > from || k > to {
-			all = append(all, hunk{old[from:i], now[to:k]})
-		}
+		all = append(all, hunk{old[from:i], now[to:k]})
 		for i < len(old) && k < len(now) && old[i] == now[k] {
 			i++
 			k++

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -44,7 +46,7 @@ func TestWhatTextsAre(t *testing.T) {
 	told(t, "an entry", entry, []string{"- a", "* a", "  - a", "1. a", "7"}, []string{"", "-a", "*a", "a - b", "+ a"})
 	told(t, "data", noise, []string{repeat("0", 80), repeat("aZ0000", 14) + "a00000"}, []string{repeat("0", 79), repeat("aZ0000", 15), repeat("é", 40)})
 	told(t, "a comment", comment, []string{"// x", "\t# x", "/* x", " * x", "-- x"}, []string{"x // y", "*x", "", "- x", "/ x"})
-	told(t, "a rule", rule, []string{"----", "| - |", ""}, []string{"-- a", "_", "─", "-0-", "Z-"})
+	told(t, "a rule", rule, []string{"----", "| - |", "~\x7f", ""}, []string{"-- a", "_", "─", "-0-", "Z-", "\u0080"})
 	told(t, "a number", number, []string{"1", "$1.50", "2024-05-15", "-3 %", "[7]"}, []string{"", "-", "v1", "1a", "1_0", "1/2", "Z9", "1A"})
 	told(t, "of an agent's own", wrapper, []string{"Chunk ID: x", "Wall time: 3", "Exit code 1", "Output:", "Process exited with code 0", "<system-reminder>x"}, []string{"Process exited with code 1", "x Output:", "Exit"})
 	told(t, "yes", agrees, []string{"Yes.", "no!", "OK; go", "sure: red", "neither", "it is no", "a b c yes"}, []string{"", "red", "yesterday", "(yes)", "so it is no", "red ok"})
@@ -58,6 +60,11 @@ func TestWhatTextsAre(t *testing.T) {
 	told(t, "for people", forPeople, []string{"a.md", "A.MD", ".txt", "a/b.rst", "a.md.adoc"}, []string{"md", "a.go", "a.md.go", ""})
 	told(t, "a question to a person", func(name string) bool { return asks(toolCall(name, "{}")) }, []string{"AskUserQuestion", "ask", "request_user_input"}, []string{"task", "user_input", "Read"})
 	told(t, "a call of an agent", func(name string) bool { return delegates(toolCall(name, "{}")) }, []string{"Task", "Agent", "run_sub_agent", "delegate"}, []string{"delegated", "multitask", "Read"})
+	told(t, "a tool that changes something", changes, []string{"create", "__create_x", "a__b__createX", "take_payment", "takeDeposit"}, []string{"", "get_payment", "take_picture", "created", "a__create__get"})
+	told(t, "a result of a call that changed something", func(s string) bool {
+		_, is := (&reader{}).record(toolCall("set_lamp", "{}"), transcript.ToolResult{Content: []transcript.Part{transcript.Text(s)}})
+		return is
+	}, []string{"", `{"ok":true}`, `{"success":true,"error":0}`, `{"success":"no"}`, "[false]"}, []string{`{"success":false}`, `{"ok":false}`, `{"error":1}`, "Error: none"})
 	told(t, "shown alone", func(line string) bool { return shows(parse(t, line)) }, []string{"ls", "cd x && cat a", "cat a | head"}, []string{"", "make", "cat a && make"})
 }
 
@@ -455,7 +462,7 @@ func TestFilesThatAreGone(t *testing.T) {
 		}
 	}
 	tr := &tracker{reader: &reader{}, from: make(map[int]bool)}
-	for _, name := range []string{"", strings.Repeat("a", 160), "b", strings.Repeat("c", 161), "a", "b"} {
+	for _, name := range []string{"", strings.Repeat("a", 160), "b", strings.Repeat("c", 161), ".", "d/", "a", "b"} {
 		tr.change(name)
 	}
 	if want := []string{strings.Repeat("a", 160), "a", "b"}; !slices.Equal(tr.files, want) || !slices.Equal(tr.loose, want) {
@@ -579,7 +586,11 @@ func TestVersionsOfAFile(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	r := &reader{versions: map[string]*version{"a.go": {read: "x"}}}
+	r := &reader{versions: map[string]*version{"b.go": {read: "x"}}}
+	r.note(&change{path: "a.go", from: "b.go"})
+	if r.versions["b.go"] != nil || r.versions["a.go"].text() != "x" {
+		t.Fatalf("after a move the versions are %+v", r.versions)
+	}
 	for range 50 {
 		r.note(&change{path: "a.go", old: "x", now: "x"})
 	}
@@ -706,5 +717,270 @@ func TestWorthOfNamesInPassing(t *testing.T) {
 	w.lower(units)
 	if got, want := fmt.Sprint(w.gains), "[300 100 100 300 300 300 300 100 300 300 100 300 300 300 100 300 300 300]"; got != want {
 		t.Errorf("worth of names by unit, and of one in outputs and a message: %s, want %s", got, want)
+	}
+}
+
+// A file that a tool deletes or moves is told by the name of the tool, and a move by both paths.
+func TestMoved(t *testing.T) {
+	for _, tt := range []struct {
+		name, input string
+		want        string // path and path before
+	}{
+		{"delete_file", `{"path":"a.go"}`, "a.go,"},
+		{"remove_file", `{"path":"a.go"}`, "a.go,"},
+		{"deletePath", `{}`, ""},
+		{"move_file", `{"source":"a.go","destination":"b.go"}`, "b.go,a.go"},
+		{"RenameFile", `{"old_path":"a.go","new_path":"b.go"}`, "b.go,a.go"},
+		{"rename", `{"oldPath":"a.go","newPath":"b.go"}`, "b.go,a.go"},
+		{"move", `{"from":"a.go","to":"b.go"}`, "b.go,a.go"},
+		{"move_file", `{"source":"a.go"}`, ""},
+		{"move_file", `{"target":"b.go"}`, ""},
+		{"edit", `{"path":"a.go","source":"a.go","destination":"b.go"}`, ""},
+	} {
+		got := ""
+		ch, ok := moved(toolCall(tt.name, tt.input), gjson.Parse(tt.input))
+		if ok {
+			got = ch.path + "," + ch.from
+		}
+		if got != tt.want || ok && ch.gone != (ch.from == "") {
+			t.Errorf("%s %s changes %q (%+v), want %q", tt.name, tt.input, got, ch, tt.want)
+		}
+	}
+}
+
+func TestTasksOfAList(t *testing.T) {
+	for list, want := range map[string]string{
+		`[{"content":"a","status":"done"},{"status":"open"},7,"",true,"b",{"step":"c"}]`: "a:done b:open c:",
+		`"[ ] a\n- [x] b\n* [-] c\n[~] d\ne"`:                                            "a:open b:completed c:in_progress d:in_progress",
+		`"a"`:                                                                            "", `{"content":"a"}`: "a:", `[]`: "", ``: "",
+	} {
+		var got []string
+		for _, e := range entries(gjson.Parse(list)) {
+			got = append(got, e.Subject+":"+e.Status)
+		}
+		if joined := strings.Join(got, " "); joined != want {
+			t.Errorf("the tasks of %s are %q, want %q", list, joined, want)
+		}
+	}
+}
+
+// Tags that a program adds for the model are no part of a result at its end, on lines of their own.
+func TestSaid(t *testing.T) {
+	const tag = "<system-reminder>x</system-reminder>"
+	for result, want := range map[string]string{
+		"": "", "a": "a", tag: "", "a\n" + tag: "a\n", "a\n" + tag + "\n" + tag + " \r\n": "a\n", "\n" + tag: "\n", "a" + tag: "a" + tag, "ab " + tag: "ab " + tag, "a</system-reminder>": "a</system-reminder>", tag + "\na": tag + "\na",
+	} {
+		if got := said(transcript.ToolResult{Content: []transcript.Part{transcript.Text(result)}}); got != want {
+			t.Errorf("%q says %q, want %q", result, got, want)
+		}
+	}
+}
+
+// The name of the project's folder inside of another path stays.
+func TestShort(t *testing.T) {
+	r := &reader{root: "/w/"}
+	for s, want := range map[string]string{"/w/a": "a", "x/w/a": "x/w/a", "ab/w/a": "ab/w/a", "(/w/a": "(a", "see /w/a, /w/b and v/w/c": "see a, b and v/w/c", "/w": "/w"} {
+		if got := r.short(s); got != want {
+			t.Errorf("%q is %q in the project, want %q", s, got, want)
+		}
+	}
+}
+
+// Records name what is new, up to so many bytes.
+func TestHowLongRecordsAre(t *testing.T) {
+	z := func(n int) string { return strings.Repeat("z", n) }
+	for doc, want := range map[string]string{
+		`{"id":"T-1"}`: "T-1", `{"order_number":"O-7"}`: "O-7", `{"order_ref":"O-8"}`: "O-8", `{"Claim_ID":9}`: "9", `{"id":"lamp","lamp_id":"L-1"}`: "L-1", `{"bid":"7"}`: "", `["7"]`: "",
+		`{"id":"7` + z(23) + `"}`: "7" + z(23), `{"id":"7` + z(24) + `"}`: "",
+	} {
+		if got := idOf(gjson.Parse(doc)); got != want {
+			t.Errorf("the id of %s is %q, want %q", doc, got, want)
+		}
+	}
+	for n, want := range map[int]int{82: 1, 83: 0} { // with "status: " 90 bytes and one more
+		if got := resultOf(gjson.Parse(`{"status":"`+z(n)+`"}`), "", ""); len(got) != want {
+			t.Errorf("of a state of %d bytes the record has %q", n, got)
+		}
+	}
+	for n, want := range map[int]int{397: 0, 398: 1} { // with two blanks and a line feed 400 bytes and one more
+		tr := &tracker{reader: &reader{}, records: []record{{call: z(n)}}}
+		if lines, more := tr.newestRecords(); more != want || len(lines) != 1-want {
+			t.Errorf("of a record of %d bytes there are %q, and %d more", n, lines, more)
+		}
+	}
+	for id, want := range map[string]string{"": "a → x: 1; b → x: 1, y: 2", "T-1": "a; b → x: 1, y: 2"} { // what an older call of the same thing says, too
+		tr := &tracker{reader: &reader{}, records: []record{{"a", []string{"x: 1"}, id}, {"b", []string{"x: 1", "y: 2"}, id}}}
+		if lines, more := tr.newestRecords(); strings.Join(lines, "; ") != want || more != 0 {
+			t.Errorf("the records of %q are %q, and %d more, want %s", id, lines, more, want)
+		}
+	}
+	for s, want := range map[string]string{"aaaa bbbb": "aaaa bbbb", "aaaaaaa bbbb": "aaaaaaa…", "aaaaaa bbbbb": "aaaaaa bb…", "aaaa bbbb cc": "aaaa bbbb…", "aaaaaaaa bc": "aaaaaaaa…", "ccccccccccc": "ccccccccc…"} {
+		if got := clip(s, 9); got != want {
+			t.Errorf("%q in nine bytes is %q, want %q", s, got, want)
+		}
+	}
+	for n, want := range map[int]int{44: 7, 45: 6} { // seven calls with two bytes between them have 320 bytes and one more
+		var all []record
+		for i := range 7 {
+			id := fmt.Sprint("T-", i)
+			all = append(all, record{call: id + z(44-len(id)), id: id})
+		}
+		all[6].call += z(n - 44)
+		if got := strings.Count(idsOf(all), "T-"); got != want {
+			t.Errorf("of 7 ids %d are named, want %d", got, want)
+		}
+	}
+	for n, want := range map[int]string{139: " one", 140: ""} {
+		name := "set_" + z(n-4)
+		if r, _ := (&reader{}).record(toolCall(name, `{"a":"one"}`), transcript.ToolResult{}); r.call != name+want {
+			t.Errorf("a call by a name of %d bytes is %q", n, r.call)
+		}
+	}
+}
+
+// Lines of a change, of a document and of a file have their head also where nothing stands before them.
+func TestFirstUnits(t *testing.T) {
+	of := func(add func(r *reader)) string {
+		r := &reader{}
+		add(r)
+		var got []string
+		for _, u := range r.units {
+			got = append(got, fmt.Sprint(strings.TrimSpace(u.Text), " ", u.Head, " ", u.First, " ", u.Last))
+		}
+		return strings.Join(got, "; ")
+	}
+	document := func(doc string) func(r *reader) {
+		return func(r *reader) { r.fields(Unit{Head: -1}, gjson.Parse(doc), "", -1, 0) }
+	}
+	z := func(n int) string { return strings.Repeat("z", n) }
+	for _, tt := range []struct{ name, got, want string }{
+		{"a change", of(func(r *reader) { r.side("-", []string{"one", "}", "two"}, Change, 3, -1) }), "- -1 false false; one 0 false false; two 0 false false"},
+		{"a document", of(document(`{"a":{"b":1},"c":2}`)), "a: b: 1 -1 true false; c: 2 -1 false false"},
+		{"a list of 120 bytes", of(document(`{"a":["` + z(116) + `"]}`)), `a: ["` + z(116) + `"] -1 true false`},
+		{"a list of 121 bytes", of(document(`{"a":["` + z(117) + `"]}`)), "a: " + z(117) + " -1 true false"},
+		{"a file", of(func(r *reader) { r.spans(Span, "one", -1) }), "one -1 true true"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+	for said, whole := range map[string]bool{strings.Repeat("One. ", 239) + "Done.": true, strings.Repeat("One. ", 239) + "Done.\n ": true, strings.Repeat("One. ", 239) + "Done..": false} {
+		r := &reader{}
+		if r.prose(Words, said, -1); (len(r.units) == 1) != whole {
+			t.Errorf("a message of %d bytes is %d units", len(said), len(r.units))
+		}
+	}
+}
+
+// The worth of a plan's step counts each unit once, and a unit that is worth one per byte is taken.
+func TestStepsOfAPlan(t *testing.T) {
+	units := []Unit{{Kind: Sentence, Head: -1, Title: true}, {Kind: Sentence, Head: 0}, {Kind: Sentence, Head: 0}, {Kind: Words, Head: -1, Asks: 1, Asked: 2}}
+	planOf := func(units []Unit, blocks ...Block) *planning {
+		w := &Worth{prior: make([]int64, len(units)), texts: make([]int32, len(units)), things: lists{from: make([]int32, len(units)+1)}, kids: kidsOf(units)}
+		for i := range units {
+			w.texts[i], w.prior[i] = int32(i), cost(&units[i])
+		}
+		p := newPlanning(&Request{Units: units, Worth: w, Blocks: blocks, Budget: 100, Count: func(int) token.Count { return 2 }})
+		p.p.planning = p
+		return p
+	}
+	if got, want := fmt.Sprint(planOf(units, Block{}).step(3)), "[3 1 0 2]"; got != want {
+		t.Errorf("a step of an answer is %s, want %s", got, want)
+	}
+	if got := planOf([]Unit{{Kind: Output, Head: -1}}, Block{}).gain(0); got != 1 {
+		t.Errorf("a line without a call is worth %d", got)
+	}
+	for _, tt := range []struct {
+		name  string
+		block Block
+		whole bool
+		tail  int // blocks before the whole ones
+		offer bool
+		want  bool
+	}{
+		{"a unit in an open block", Block{Cut: true}, false, 1, false, true},
+		{"a unit that is offered anew", Block{Cut: true}, false, 1, true, true},
+		{"a unit in a whole block", Block{}, true, 0, true, false},
+	} {
+		p := planOf([]Unit{{Kind: Words, Head: -1, Text: "a"}}, tt.block)
+		p.p.Opened[0], p.named, p.tail = true, 0, tt.tail
+		if tt.offer {
+			p.offers = offers{rate: make([]int64, 1), at: make([]int32, 1)}
+			p.offer(0)
+		}
+		p.p.Whole[0] = tt.whole
+		if p.run(); p.p.Kept[0] != tt.want {
+			t.Errorf("%s is kept: %v", tt.name, p.p.Kept[0])
+		}
+	}
+	p := planOf(nil, Block{Tokens: 10, Frame: 2, Mark: 3})
+	p.open(0)
+	if p.tail = 1; !p.lengthenTail() || p.p.Tokens != 10 {
+		t.Errorf("a block that is whole in place of its id takes %d tokens, want 10", p.p.Tokens)
+	}
+	p.p.From = []token.Count{0, 1, 7}
+	if p.reach(20); !slices.Equal(p.p.From, []token.Count{0, 20, 20}) {
+		t.Errorf("of a plan of 20 tokens at least, units come with %v", p.p.From)
+	}
+}
+
+// A unit that a plan leaves out is said by the later copy of its lines, or by a unit with its text that
+// comes with a smaller budget.
+func TestWhereAUnitIsSaid(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		from   []token.Count
+		absent bool
+		want   string // by unit
+	}{
+		{"a later copy", []token.Count{0, 0, 0}, false, "1 -1 -1"},
+		{"a later copy that is absent", []token.Count{0, 0, 0}, true, "-1 -1 -1"},
+		{"the same text", []token.Count{0, 0, 1}, true, "2 -1 -1"},
+		{"the same text with a smaller budget", []token.Count{8, 0, 7}, true, "2 -1 -1"},
+		{"the same text with the same budget", []token.Count{7, 0, 7}, true, "-1 -1 -1"},
+		{"the same text with a larger budget", []token.Count{7, 0, 8}, true, "-1 -1 0"},
+	} {
+		r := &Request{
+			Units: []Unit{{Later: 1}, {Block: 1}, {Block: 2}}, Blocks: []Block{{}, {Absent: tt.absent}, {}},
+			Worth: &Worth{texts: []int32{7, 8, 7}},
+		}
+		var got []string
+		for i := range r.Units {
+			got = append(got, fmt.Sprint((&Plan{From: tt.from}).In(r, i)))
+		}
+		if joined := strings.Join(got, " "); joined != tt.want {
+			t.Errorf("%s: units are said by %s, want %s", tt.name, joined, tt.want)
+		}
+		p := &planning{Request: *r, p: newPlan(r)}
+		if got := p.ready(0); got != tt.absent {
+			t.Errorf("%s: the first unit may be kept: %v", tt.name, got)
+		}
+	}
+}
+
+// The state of a long conversation repeats what the agent said last, but no reply that no model wrote.
+func TestWhatAnAgentSaid(t *testing.T) {
+	tr := newTracker(&reader{})
+	for _, said := range []string{"I look.", " ", noReply} {
+		tr.speaks(&transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Text(said)}}, transcript.KindAssistant)
+	}
+	if tr.said != "I look." {
+		t.Errorf("the agent said %q", tr.said)
+	}
+	for dir, touched := range map[string]int{"b": 1, "a": 1, "c": 2, "d": 0} {
+		tr.places[dir] = &Place{Dir: dir, touched: touched}
+	}
+	got := ""
+	for _, p := range tr.state().Places {
+		got += p.Dir
+	}
+	if got != "cabd" {
+		t.Errorf("the places are %s, want the last first, and else by name: cabd", got)
+	}
+	for n, want := range map[int]string{60_000: "I look.", 59_999: ""} {
+		tr.units, tr.calls = []Unit{{Text: strings.Repeat("z", n-5)}, {Text: "12345"}}, 3
+		if got := tr.state().Said; got != want {
+			t.Errorf("in a conversation of %d bytes the agent said %q, want %q", n, got, want)
+		}
 	}
 }

@@ -140,6 +140,8 @@ func TestSights(t *testing.T) {
 		{"a figure in a list", new(talk).bash("make", "7 lamps\n"+strings.Repeat("zzz\n", 100)), "7 lamps", "figure", "listed"},
 		{"a figure at the end of a short output", new(talk).bash("make", "done\n7 lamps"), "7 lamps", "figure", "result"},
 		{"a figure that sums up", new(talk).bash("make", "Lamps in all: 7\n"+strings.Repeat("zzz\n", 250)), "7", "figure", "result"},
+		{"a figure that sums up a list of 1499 bytes", new(talk).bash("make", "Lamps in all: 7\n"+strings.Repeat("zzz\n", 370)+"zzz"), "7", "figure", "result"},
+		{"a figure that sums up a list of 1500 bytes", new(talk).bash("make", "Lamps in all: 7\n"+strings.Repeat("zzz\n", 370)+"zzzz"), "7", "figure", "listed"},
 		{"a figure that sums up a long list", new(talk).bash("make", "Lamps in all: 7\n"+strings.Repeat("zzz\n", 375)), "7", "figure", "listed"},
 		{"a figure at the end of a long list", new(talk).bash("make", strings.Repeat("z\n", 750)+"7 lamps"), "7 lamps", "figure", "listed"},
 		{"a figure that was said", new(talk).agent("I saw 7 lamps."), "7 lamps", "figure", "said"},

@@ -183,7 +183,7 @@ const (
 // below it. A short message of the user is one unit, because half of it may
 // mean something else.
 func (r *reader) prose(kind Kind, prose string, head int32) {
-	if bare := strings.TrimSpace(prose); kind == Words && bare != "" && len(bare) < wholeWords {
+	if bare := strings.TrimSpace(prose); kind == Words && bare != "" && len(bare) <= wholeWords {
 		r.add(Unit{Kind: kind, Text: bare, Head: head, First: true, Last: true, Size: size(prose)})
 		return
 	}

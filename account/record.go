@@ -24,7 +24,7 @@ const (
 	mostRecord    = 160 // bytes of a call,
 	mostResult    = 90  // and of its result
 	mostValue     = 24  // bytes of a value of a result whose name does not say that it is an id or the like
-	leastArgument = 20  // bytes that an argument of a call may have, or is left out
+	leastArgument = 20  // an argument of a call for which no more bytes are left is left out
 	leastRecords  = 400 // bytes of all, in a short conversation;
 	recordShare   = 64  // in a long one, the part of its bytes that they may have
 	mostOlder     = 320 // bytes of the ids of older records with the beginnings of their calls,

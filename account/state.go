@@ -258,7 +258,7 @@ func entries(list gjson.Result) (all []Task) {
 	for _, e := range list.Array() {
 		if subject := field(e, "content", "step", "text", "title"); e.IsObject() && subject != "" {
 			all = append(all, Task{Subject: subject, Status: field(e, "status")})
-		} else if list.IsArray() && e.Type == gjson.String && e.Str != "" {
+		} else if list.IsArray() && e.Str != "" {
 			all = append(all, Task{Subject: e.Str, Status: "open"})
 		}
 	}
@@ -410,7 +410,7 @@ func (t *tracker) effects(l *shell.Line) {
 				if e.Act == shell.Rename && t.rename(t.short(e.From), t.short(e.Path)) {
 					continue
 				}
-				if name := t.short(e.Path); !c.Remote && name != "" && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, "..") {
+				if name := t.short(e.Path); !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, "..") {
 					t.change(name)
 				}
 			case shell.Delete:

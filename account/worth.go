@@ -106,7 +106,7 @@ func (w *Worth) lower(units []Unit) {
 	for i := range units {
 		u := &units[i]
 		calls[i] = u
-		if u.Head >= 0 && !u.Kind.call() {
+		if u.Head >= 0 { // no call has a head
 			calls[i] = calls[u.Head]
 		}
 		printed := u.Kind == Output && calls[i].Kind != Look || u.Kind == Span && strings.HasPrefix(calls[i].Text, dollar)
@@ -186,7 +186,7 @@ func newIndex(w *Worth, pieces []facts.Piece, need *facts.Need) *index {
 		}
 		for k := range pieces[i].Lines {
 			key, n := pieces[i].Lines[k].Key, &need.Lines[i][k]
-			if key == 0 || n.Copy == 0 {
+			if n.Copy == 0 { // the key is 0
 				continue
 			}
 			if _, known := x.lines[key]; !known {
@@ -245,7 +245,7 @@ func (w *Worth) each(text string, f func(at, thing int32)) {
 	s := facts.NewScan(text)
 	for k := range s.Lines {
 		l := &s.Lines[k]
-		if n, known := w.index.lines[l.Key]; known && l.Key != 0 {
+		if n, known := w.index.lines[l.Key]; known {
 			f(l.From, n)
 		}
 		for m := l.First; m < l.End; m++ {

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -120,12 +121,10 @@ func ContextWindow(model string) Count {
 func familyOf(model string) family {
 	name := BareName(model)
 	all := families.Get()
-	for _, f := range all {
-		if rest, ok := strings.CutPrefix(name, f.prefix); ok && (f.prefix == "" || endsWord(rest)) {
-			return f
-		}
-	}
-	return all[len(all)-1] // unreachable: the empty prefix fits
+	return all[slices.IndexFunc(all, func(f family) bool { // the empty prefix fits
+		rest, ok := strings.CutPrefix(name, f.prefix)
+		return ok && (f.prefix == "" || endsWord(rest))
+	})]
 }
 
 // BareName returns the name of a model in lower case without the prefixes and

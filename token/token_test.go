@@ -56,7 +56,7 @@ func TestCountKnownTexts(t *testing.T) {
 
 func TestEncodingOfUnknownName(t *testing.T) {
 	for _, name := range []string{
-		"", "o200k_bas", "O200K_BASE", "p50k_base", "*1.35", "o200k_base*", "o200k_base*1.3", "o200k_base*1.355",
+		"", "o200k_bas", "O200K_BASE", "p50k_base", "*1.35", "o200k_base*", "o200k_base*1.3", "o200k_base*.35", "o200k_base*1.355",
 		"o200k_base*0.99", "o200k_base*01.35", "o200k_base*-1.35", "o200k_base*+1.35", "o200k_base*1.-5",
 		"o200k_base*99999999999.00", "x*1.35", "o200k_base*1.35*x",
 	} {
@@ -276,6 +276,8 @@ func TestEstimate(t *testing.T) {
 		{"seven characters of code are two tokens", "abcdefg", token.KindCode, 2},
 		{"counts characters, not bytes", "éééé", token.KindProse, 1},
 		{"an emoji is two characters", "😀😀😀", token.KindProse, 2},
+		{"the last character of one unit", strings.Repeat("\uffff", 4), token.KindProse, 1},
+		{"the first character of two", strings.Repeat("\U00010000", 4), token.KindProse, 2},
 		{"nothing", "", token.KindJSON, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -323,7 +325,14 @@ func TestModels(t *testing.T) {
 		{"gemini-2.5-flash-image-preview", "o200k_base*1.35", 32_768},
 		{"models/gemini-2.5-pro", "o200k_base*1.35", 1_048_576},
 
+		{"~claude-opus-4-7", "o200k_base*1.65", 200_000},
+
 		{"o11", "o200k_base*1.35", 200_000}, // not o1
+		{"o10", "o200k_base*1.35", 200_000},
+		{"o19", "o200k_base*1.35", 200_000},
+		{"o1a", "o200k_base*1.35", 200_000},
+		{"o1z", "o200k_base*1.35", 200_000},
+		{"o1~new", "o200k_base", 200_000},
 		{"llama-3.3-70b", "o200k_base*1.35", 200_000},
 		{"", "o200k_base*1.35", 200_000},
 	} {

@@ -8,6 +8,7 @@ func TestPrinted(t *testing.T) {
 		"<untrusted_context>\nOutput: total 12\nalpha\nProcess Group PGID: 22876\n</untrusted_context>":                      {"\ntotal 12\nalpha", ""},
 		"<untrusted_context>\nOutput: (empty)\nExit Code: 3\nProcess Group PGID: 22881\n</untrusted_context>":                {"\n", "3"},
 		"<untrusted_context>\nOutput: on\nSignal: 9\nBackground PIDs: 1, 2\nProcess Group PGID: 22881\n</untrusted_context>": {"\non", ""},
+		"<untrusted_context>\nOutput: \nExit Code: 3\n</untrusted_context>":                                                  {"\n", "3"},
 		"<untrusted_context>\nOutput: Note: off\n</untrusted_context>":                                                       {"\nNote: off", ""},
 		"<untrusted_context>\nrecalled text\n</untrusted_context>":                                                           {"\nrecalled text", ""},
 		"<untrusted_context>\nOutput: boom\nExit Code: 0\nExit Code: 1\n</untrusted_context>":                                {"\nboom\nExit Code: 0", "1"},

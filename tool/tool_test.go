@@ -10,7 +10,7 @@ import (
 )
 
 func TestClass(t *testing.T) {
-	own, err := (*Table)(nil).With(map[string]Class{"Deploy": Command, "write": Read})
+	own, err := (*Table)(nil).With(map[string]Class{"Deploy": Command, "write": Read, "my_tool": Plan, "MyTool": Plan, "7": Edit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +40,8 @@ func TestClass(t *testing.T) {
 		{own, "deploy", Command},
 		{own, "Write", Read},
 		{own, "Bash", Command},
+		{own, "myTool", Plan},
+		{own, "7", Edit},
 	} {
 		if got := tt.table.Class(tt.name); got != tt.want {
 			t.Errorf("Class(%q) = %q, want %q", tt.name, got, tt.want)

@@ -57,7 +57,7 @@ func (f Folder) Record(b *Binding) error {
 // Of returns the binding of a client, or nil if it has none.
 func (f Folder) Of(client Process) (*Binding, error) {
 	b, err := f.read(client.PID)
-	if err != nil || b == nil || b.Client != client {
+	if b == nil || b.Client != client {
 		return nil, err
 	}
 	return b, nil

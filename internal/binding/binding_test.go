@@ -36,6 +36,7 @@ func desk() fake {
 		26: {Parent: 24, Started: "16", Name: "codex"}, 27: {Parent: 25, Started: "17", Name: "carrel"},
 		28: {Parent: 26, Started: "18", Name: "carrel"}, 40: {Parent: 1, Started: "19", Name: "carrel"},
 		50: {Parent: 51, Started: "20", Name: "carrel"}, 60: {Parent: 61, Started: "21", Name: "sh"}, 61: {Parent: 60, Started: "22", Name: "sh"},
+		2: {Parent: 1, Started: "2", Name: "claude"}, 80: {Parent: 2, Started: "24", Name: "carrel"},
 		70: {Parent: 71, Started: "23", Name: "carrel"}, 71: {Parent: 10, Started: "", Name: "claude"},
 	}
 }
@@ -54,6 +55,7 @@ func TestClientIsTheNearestThatIsNoShell(t *testing.T) {
 		{"of what has lost its parent", 40, 0},
 		{"of what has a parent that cannot be looked at", 50, 0},
 		{"of what is its own ancestor", 60, 0},
+		{"of what the first process of a container started", 80, 2},
 		{"of what does not run", 99, 0},
 		{"with a start that is not known", 70, 0},
 	} {
@@ -168,10 +170,16 @@ func TestFolderIsKeptSmallAndPrivate(t *testing.T) {
 	if diff := cmp.Diff([]string{"20.json", "25.json"}, names()); diff != "" {
 		t.Error(diff)
 	}
+	if err := os.Mkdir(filepath.Join(f.Path, "7.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Of(binding.Process{PID: 7}); err == nil {
+		t.Error("a file that cannot be read is no error")
+	}
 	delete(f.desk, 25)
 	f.desk[20] = binding.Entry{Parent: 11, Started: "900", Name: "claude"}
 	f.hook(31, "two")
-	if diff := cmp.Diff([]string{"30.json"}, names()); diff != "" {
+	if diff := cmp.Diff([]string{"30.json", "7.json"}, names()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -267,6 +275,9 @@ func TestSystem(t *testing.T) {
 	}
 	if again, _ := binding.System(os.Getpid()); again != e {
 		t.Errorf("and then %+v", again)
+	}
+	if none, ok := binding.System(1 << 30); ok {
+		t.Errorf("a process that is not there is %+v", none)
 	}
 	if parent, ok := binding.System(os.Getppid()); !ok || parent == e {
 		t.Errorf("its parent is %+v, %t", parent, ok)

@@ -25,8 +25,8 @@ func claude(getenv func(string) string, _ Meta) *ClientSession {
 			return ""
 		}
 		// A session has one file, in the folder of its project.
-		found, err := filepath.Glob(filepath.Join(projects, "*", name+".jsonl"))
-		if err != nil || len(found) != 1 {
+		found, _ := filepath.Glob(filepath.Join(projects, "*", name+".jsonl")) // the pattern is valid
+		if len(found) != 1 {
 			return ""
 		}
 		return found[0]

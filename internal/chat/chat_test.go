@@ -171,9 +171,16 @@ func TestWindows(t *testing.T) {
 	if want := `{"a":1} | {"b":2} | {"c":3} {"d":4} |`; strings.Join(got, " ") != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	w := &transcript.Window{Session: s, Entries: []transcript.Entry{{Message: s.Messages[1]}}}
-	if span := Spans(w)[0]; string(Now(data)[span.Start:span.End]) != `{"d":4}` {
-		t.Errorf("the last message is at %+v", span)
+	for n := range 3 {
+		data := Windows(earlier[:n], now)
+		s, err := Decode("", data, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &transcript.Window{Session: s, Entries: []transcript.Entry{{}, {Message: s.Messages[1]}}}
+		if spans := Spans(w); len(spans) != 1 || string(Now(data)[spans[0].Start:spans[0].End]) != `{"d":4}` {
+			t.Errorf("with %d earlier windows the last message is at %+v", n, spans)
+		}
 	}
 	if _, err := Decode("", Windows([][]byte{[]byte(`{}`)}, now), body); err == nil {
 		t.Error("a window that is no body is read")

@@ -144,7 +144,7 @@ func TestLoose(t *testing.T) {
 // What a format cannot carry is counted for each message and kind.
 func TestLosses(t *testing.T) {
 	raw := func(n int) []byte { return make([]byte, n) }
-	w := &transcript.Window{Session: &transcript.Session{Tools: raw(9)}, Entries: []transcript.Entry{
+	w := &transcript.Window{Session: &transcript.Session{Tools: raw(1)}, Entries: []transcript.Entry{
 		{Message: transcript.Message{Role: "assistant", Parts: []transcript.Part{transcript.Thinking{Text: "ab", Signature: "c"}, transcript.Opaque{Type: "o", Raw: raw(5)}, transcript.Thinking{Text: "d"}, transcript.Text("said")}}},
 		{Message: transcript.Message{Role: "tool", Parts: []transcript.Part{
 			transcript.ToolResult{Content: []transcript.Part{transcript.Media{Kind: "image", Raw: raw(2)}}}, transcript.Media{Kind: "image", Raw: raw(30)}, transcript.Thinking{Text: "e"},
@@ -154,7 +154,7 @@ func TestLosses(t *testing.T) {
 	var l Losses
 	l.Account(w, func(role string, _ transcript.Media) bool { return role == "user" })
 	want := []transcript.Loss{
-		{Message: -1, What: "tools", Count: 1, Bytes: 9},
+		{Message: -1, What: "tools", Count: 1, Bytes: 1},
 		{Message: 0, What: "thinking", Count: 2, Bytes: 4},
 		{Message: 0, What: `"o"`, Count: 1, Bytes: 5},
 		{Message: 1, What: "image", Count: 1, Bytes: 2},
@@ -244,6 +244,10 @@ func TestFrames(t *testing.T) {
 	s := head.Session("f", []byte("[\"a\", \n\"\\ud800\", \n\n\"\\ud801\"]"))
 	if s.Format != "f" || s.Model != "m" || string(s.Tools) != `"a` || len(s.Warnings) != 1 || s.Warnings[0].Line != 2 {
 		t.Errorf("the session is %+v", s)
+	}
+	first := Head{Tools: rawjson.Span{End: 1}, Lossy: 1}
+	if s := first.Session("f", []byte("7 ")); string(s.Tools) != "7" || len(s.Warnings) != 1 {
+		t.Errorf("the session of a body that begins with both is %+v", s)
 	}
 	if s := new(Head).Session("f", nil); s.Tools != nil || s.Warnings != nil {
 		t.Errorf("the session of a body with neither is %+v", s)

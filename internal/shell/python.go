@@ -48,20 +48,16 @@ func (w *walker) wrote(c *Command) {
 	}
 }
 
-// writeMode is the beginning of a mode in which a program can write.
-const writeMode = `["'][bt]*(?:[wax]|r[bt]*\+)`
-
 // Parts of programs of Python: names that get paths, and calls that write.
 var (
 	namesPath  = lazy.Regexp(`\b(\w+)\s*=\s*(?:(?:pathlib\.)?Path\()?["']([^"'\n]+)["']`)
 	namesPaths = lazy.Regexp(`\bfor\s+(\w+)\s+in\s*[\[(]((?:\s*["'][^"'\n]+["']\s*,?)+)\s*[\])]`)
 	onePath    = lazy.Regexp(`["']([^"'\n]+)["']`)
-	writes     = lazy.Regexp(`\bopen\(\s*(?:["']([^"'\n]+)["']|(\w+))\s*,\s*(?:mode\s*=\s*)?` + writeMode +
-		`|(?:\bPath\(\s*(?:["']([^"'\n]+)["']|(\w+))\s*\)|\b(\w+))\.(?:write_text\(|write_bytes\(|open\(\s*(?:mode\s*=\s*)?` + writeMode + `)`)
+	opens      = lazy.Regexp(`\bopen\(\s*(?:["']([^"'\n]+)["']|(\w+))\s*,\s*(?:mode\s*=\s*)?["'][bt]*(?:[wax]|r[bt]*\+)`)
+	pathWrites = lazy.Regexp(`(?:\bPath\(\s*(?:["']([^"'\n]+)["']|(\w+))\s*\)|\b(\w+))\.(?:write_text\(|write_bytes\(|open\(\s*(?:mode\s*=\s*)?["'][bt]*(?:[wax]|r[bt]*\+))`)
 )
 
-// writtenBy returns the paths of files that a program of Python opens for writing, in the order of
-// the program. The program must have each path as a plain text, at the call or in the value that
+// writtenBy returns the paths of files that a program of Python opens for writing. The program must have each path as a plain text, at the call or in the value that
 // its name got last.
 func writtenBy(program string) (paths []string) {
 	if !strings.Contains(program, "open(") && !strings.Contains(program, ".write_") {
@@ -84,10 +80,10 @@ func writtenBy(program string) (paths []string) {
 		name := program[m[2]:m[3]]
 		named[name] = append(named[name], all)
 	}
-	for _, m := range writes.Get().FindAllStringSubmatchIndex(program, -1) {
+	for _, m := range append(opens.Get().FindAllStringSubmatchIndex(program, -1), pathWrites.Get().FindAllStringSubmatchIndex(program, -1)...) {
 		group := slices.IndexFunc(m[2:], func(at int) bool { return at >= 0 }) + 2
 		found := program[m[group]:m[group+1]]
-		if group == 2 || group == 6 { // the path itself
+		if group == 2 { // the path itself
 			paths = append(paths, found)
 			continue
 		}

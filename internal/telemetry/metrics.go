@@ -89,7 +89,7 @@ func (f *family) sample(b *bytes.Buffer, suffix string, values []string, v float
 	for i, value := range values {
 		pairs = append(pairs, pair(f.labels[i], value))
 	}
-	for i := 0; i+1 < len(more); i += 2 {
+	for i := 0; i < len(more); i += 2 {
 		pairs = append(pairs, pair(more[i], more[i+1]))
 	}
 	if len(pairs) > 0 {

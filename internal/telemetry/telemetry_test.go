@@ -173,6 +173,14 @@ func TestSpansAreDropped(t *testing.T) {
 	if got := text(t, metrics); !strings.Contains(got, "carrel_spans_dropped_total 3\n") {
 		t.Errorf("metrics:\n%s", got)
 	}
+	alone, err := telemetry.NewTracerProvider(srv.URL, nil) // nobody counts
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s := alone.Tracer("scope").Start(t.Context(), "lost")
+	if s.End(); alone.Shutdown(t.Context()) != nil {
+		t.Error("a span that is lost is an error")
+	}
 	for _, url := range []string{"", "localhost:4318", "ftp://localhost", "http://u:" + "p@localhost"} {
 		if _, err := telemetry.NewTracerProvider(url, nil); err == nil {
 			t.Errorf("%q is taken for a URL", url)

@@ -6,7 +6,7 @@ import "strings"
 // must be on one line, as [Fold] and [Line] return it.
 func FirstSentence(line string) (first, rest string) {
 	for i := range len(line) {
-		if EndsSentence(line, i) && i+2 < len(line) {
+		if EndsSentence(line, i) {
 			return line[:i+1], strings.TrimLeft(line[i+1:], " ")
 		}
 	}

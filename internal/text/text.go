@@ -56,11 +56,10 @@ func Clip(s string, n int) string {
 func Short(s string, n int) string {
 	end, count := 0, 0
 	for i := range s {
-		if count++; count == n {
-			end = i
-		} else if count > n {
+		if count++; count > n {
 			return s[:end] + Ellipsis
 		}
+		end = i
 	}
 	return s
 }

@@ -101,6 +101,12 @@ func TestLine(t *testing.T) {
 		{"one\x1b]8;;u\ntwo \x1b[31", 20, "one two"},
 		{"\x1b]8;;u", 20, ""},
 		{"\x1b[?25hone\x1b[1 qtwo", 20, "onetwo"},
+		{"one\x1b!Atwo\x1b/Bthree", 20, "onetwothree"},
+		{"one\x1b two", 20, "one two"},
+		{"one\x1b]\atwo\x1b]\x1b\\three", 20, "onetwothree"},
+		{"one\x1b[3\ntwo", 20, "one two"},
+		{"one\x1b[2~two\x1b[@three\x1b[1?h", 20, "onetwothree"},
+		{"one\x1b[1\x7f2", 20, "one 2"},
 		{"", 0, ""},
 	} {
 		if got := text.Line(tt.in, tt.n); got != tt.want {
@@ -205,6 +211,12 @@ func TestFirstSentence(t *testing.T) {
 		{"So did I. We left.", "So did I.", "We left."},
 		{"It ended. but not here. Here.", "It ended. but not here.", "Here."},
 		{"Run `a. B` now. Then `c`.", "Run `a. B` now.", "Then `c`."},
+		{"Wait . Then (. Then. Go.", "Wait . Then (. Then.", "Go."},
+		{"One. ", "One. ", ""},
+		{"It is 7. zebras. Two.", "It is 7. zebras.", "Two."},
+		{"See a. A. b. apes. Two.", "See a. A. b. apes.", "Two."},
+		{"`" + strings.Repeat("z", 399) + ". Two.", "`" + strings.Repeat("z", 399) + ". Two.", ""},
+		{"`" + strings.Repeat("z", 400) + ". Two.", "`" + strings.Repeat("z", 400) + ".", "Two."},
 	} {
 		if first, rest := text.FirstSentence(tt.line); first != tt.first || rest != tt.rest {
 			t.Errorf("FirstSentence(%q) = %q and %q, want %q and %q", tt.line, first, rest, tt.first, tt.rest)

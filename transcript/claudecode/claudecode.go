@@ -180,7 +180,7 @@ func (f format) split(s *transcript.Session, data []byte) []row {
 		r, err := reader.row(item, text)
 		if err != nil {
 			what := "not a JSON object"
-			if torn && len(data) == 0 {
+			if torn {
 				what = "torn last line"
 			}
 			s.Warnings = append(s.Warnings, transcript.Warning{Line: line, Text: what + " (kept, not read)"})

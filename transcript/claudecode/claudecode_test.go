@@ -254,6 +254,20 @@ func TestEarlierWindows(t *testing.T) {
 			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1"]}`)
 			after(f, "b1", summary)
 		}, "user: so far: red\nassistant: red\nassistant: on\n", []string{"user: paint it\n"}},
+		{"the agent kept the end as a list, and a sub-agent has a mark behind it", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1"]}`)
+			f.row("user", "u2", "b1", `"so far: red"`, summary)
+			f.WriteString(`{"type":"system","subtype":"compact_boundary","uuid":"b2","isSidechain":true}` + "\n")
+			f.row("assistant", "a2", "u2", `m2 {"type":"text","text":"on"}`, "")
+		}, "user: so far: red\nassistant: red\nassistant: on\n", []string{"user: paint it\n"}},
+		{"the agent kept the end as a list, in the file of a sub-agent", func(f *file) {
+			var of file
+			plain(&of)
+			of.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1"]}`)
+			after(&of, "b1", summary)
+			f.WriteString(strings.NewReplacer(`"isSidechain":false`, `"isSidechain":true`, `"parentUuid":null,"logical`, `"isSidechain":true,"logical`).Replace(of.String()))
+		}, "user: so far: red\nassistant: red\nassistant: on\n", []string{"user: paint it\n"}},
 		{"the agent kept the end as a segment", func(f *file) {
 			plain(f)
 			f.mark("b1", "a1", `"preservedSegment":{"headUuid":"u1","anchorUuid":"b1","tailUuid":"a1"}`)

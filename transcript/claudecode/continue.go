@@ -67,7 +67,7 @@ func attached(rows []row) bool {
 	on := make(map[string]bool, len(rows))
 	for i := range rows {
 		switch r := &rows[i]; {
-		case i == 0 && r.item == 0 || on[r.parent]:
+		case i == 0 || on[r.parent]:
 			on[r.uuid] = true
 		case r.chat() && !r.hidden:
 			return false

@@ -203,6 +203,15 @@ func TestContinue(t *testing.T) {
 			t.Errorf("%s: %d messages, want %d", tt.name, got, tt.want)
 		}
 	}
+	said := []byte(user("u1", "r0", "Build."))
+	if got := (format{}).Piece([][]byte{said}); len(got) != 1 {
+		t.Errorf("a line with a message is %d messages", len(got))
+	}
+	for _, line := range []string{`{`, ``, `{"type":"summary","summary":"Building"}`, `{"type":"system","subtype":"compact_boundary","uuid":"n"}`} {
+		if got := (format{}).Piece([][]byte{said, []byte(line)}); got != nil {
+			t.Errorf("with the line %q there are %d messages", line, len(got))
+		}
+	}
 	torn := bytes.TrimSuffix([]byte(before[0]+"\n"), []byte("\n"))
 	if (format{}).Continue("s", torn, func(string) bool { return false }) != nil {
 		t.Error("a line that has not ended is read alone")

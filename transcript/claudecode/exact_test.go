@@ -16,7 +16,7 @@ import (
 func TestFieldsOfRows(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"type":"user","uuid":"a","parentUuid":"b"}`: "user a b block -1", `{"type":"user","uuid":"a","parentUuid":null}`: "user a  block -1", `{"type":"user","isSidechain":true}`: "user   block -1 hidden sidechain", `{"type":"user","isSidechain":false,"isMeta":true}`: "user   block -1 hidden", `{"type":"user","isMeta":true,"isSidechain":false}`: "user   block -1 hidden",
-		`{"type":"user","isMeta":"True"}`: "user   block -1 hidden", `{"type":"user","isMeta":"yes"}`: "user   block -1", `{"type":"user","isMeta":1}`: "user   block -1 hidden", `{"type":"user","teamName":"x"}`: "user   block -1 hidden", `{"type":"user","teamName":""}`: "user   block -1", `{"type":"user","teamName":"x","isMeta":false}`: "user   block -1 hidden", `{"type":"system","subtype":"compact_boundary","logicalParentUuid":"c"}`: "system   block -1 boundary before c",
+		`{"type":"user","isMeta":"True"}`: "user   block -1 hidden", `{"type":"user","isMeta":"yes"}`: "user   block -1", `{"type":"user","isMeta":1}`: "user   block -1 hidden", `{"type":"user","teamName":"x"}`: "user   block -1 hidden", `{"type":"user","teamName":""}`: "user   block -1", `{"type":"user","teamName":"x","isMeta":false}`: "user   block -1 hidden", `{"type":"user","isMeta":true,"teamName":""}`: "user   block -1 hidden", `{"type":"system","subtype":"compact_boundary","logicalParentUuid":"c"}`: "system   block -1 boundary before c",
 		`{"type":"system","subtype":"x"}`: "system   block -1", `{"type":"user","isCompactSummary":true}`: "user   block -1 summary", `{"type":"assistant","apiBlockIndex":2,"message":{"id":"m"}}`: "assistant   block 2 reply m", `{"type":"assistant","apiBlockIndex":0,"message":{"id":"m"}}`: "assistant   block 0 reply m", `{"type":"user","message":{"id":"m"}}`: "user   block -1", `{"type":"user","message":7}`: "user   block -1",
 		`{"type":7}`: "7   block -1", `[]`: "error", `{"type":"user"} x`: "error", `{"type":`: "error",
 	} {
@@ -39,7 +39,7 @@ func TestFieldsOfRows(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		`"a"`: "text a", `null`: "text ", `7`: "text 7", `[]`: "", `[{"type":"text","text":"a"}]`: "text a", `[{"type":"thinking","thinking":"t","signature":"s"}]`: "thinking t s false", `[{"type":"redacted_thinking","data":"d"}]`: "thinking  d true", `[{"type":"tool_use","id":"i","name":"n","input":{"x":1}}]`: `call i n {"x":1}`, `[{"type":"tool_result","tool_use_id":"i","is_error":true,"content":"c"}]`: "result i true c",
-		`[{"type":"tool_result","tool_use_id":"i","content":[{"type":"text","text":"c"}]}]`: "result i false c", `[{"type":"image","source":{"media_type":"image/png","data":"QQ=="}}]`: "image image/png QQ== ", `[{"type":"document","source":{"url":"u"}}]`: "document   u", `[{"type":"x"}]`: "opaque x", `[7]`: "opaque ",
+		`[{"type":"tool_result","tool_use_id":"i","content":[{"type":"text","text":"c"}]}]`: "result i false c", `[{"type":"image","source":{"media_type":"image/png","data":"QQ=="}}]`: "image image/png QQ== ", `[{"type":"document","source":{"url":"u"}}]`: "document   u", `[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"words"}}]`: "document text/plain  ", `[{"type":"x"}]`: "opaque x", `[7]`: "opaque ",
 	} {
 		r, err := newRowReader().row(0, []byte(`{"type":"user","message":{"content":`+content+`}}`))
 		if err != nil {
@@ -127,6 +127,9 @@ func TestWhereAConversationEnds(t *testing.T) {
 			t.Errorf("%s: before row %d, which names %q, is row %d, want %d", tt.list, tt.root, tt.before, got, tt.want)
 		}
 	}
+	if got := (&walk{tree: chained("1:h, 2<1:ah, 3:sb"), notes: true}).before(2); got != 1 {
+		t.Errorf("in a conversation of hidden rows, before row 2 is row %d, want 1", got)
+	}
 }
 
 // Kept rows follow their anchor, and the rows of a reply have the order of its blocks.
@@ -175,6 +178,9 @@ func TestReceiptsOfRows(t *testing.T) {
 		{"after one that names no row", []string{row("user", "1", "", ""), row("assistant", "2", "1", reply("m", 5, 7)), row("system", "3", "", `,"subtype":"compact_boundary"`), row("assistant", "4", "3", reply("n", 1, 1))}, "m -1 false 5/7 1-2; n 0 true 1/1 3-4"},
 		{"behind rows that are not there", []string{row("user", "1", "", ""), row("assistant", "2", "1", reply("m", 5, 7)), row("user", "3", "9", ""), row("assistant", "4", "3", reply("n", 1, 1))}, "m -1 false 5/7 1-2; n 0 false 1/1 3-4"},
 		{"a fork", []string{row("user", "1", "", ""), row("assistant", "2", "1", reply("m", 5, 7)), row("assistant", "3", "1", reply("n", 1, 1))}, "m -1 false 5/7 1-2; n -1 false 1/1 1-3"},
+		{"one whose second row has the least usage", []string{row("user", "1", "", ""), row("assistant", "2", "1", reply("m", 5, 1)), row("assistant", "3", "2", reply("m", 1, 7))}, "m -1 false 1/7 1-3"},
+		{"behind nothing that is there", []string{row("assistant", "2", "9", reply("m", 5, 7))}, "m -1 false 5/7 0-2"},
+		{"of a sub-agent behind rows that are not there", []string{row("user", "1", "", ""), row("assistant", "2", "1", reply("m", 5, 7)), row("assistant", "3", "9", `,"isSidechain":true`+reply("n", 1, 1))}, "m -1 false 5/7 1-2; n -1 false 1/1 0-3 side"},
 		{"of a sub-agent", []string{row("user", "1", "", `,"isSidechain":true`), row("assistant", "2", "1", `,"isSidechain":true`+reply("m", 5, 7))}, "m -1 false 5/7 1-2 side"},
 		{"a row without an id", []string{`{"type":"assistant"` + reply("m", 5, 7) + `}`}, ""},
 	} {
@@ -215,6 +221,10 @@ func TestRulesOfAConversation(t *testing.T) {
 	user, agent, tool := transcript.RoleUser, transcript.RoleAssistant, transcript.RoleTool
 	call := func(id string) transcript.Part { return transcript.ToolCall{ID: id} }
 	result := func(id string) transcript.Part { return transcript.ToolResult{CallID: id} }
+	served := func(kind, raw string) transcript.Part {
+		return transcript.Opaque{Type: kind, Raw: []byte(raw)}
+	}
+	search, found := served("server_tool_use", `{"id":"s"}`), served("web_search_tool_result", `{"tool_use_id":"s"}`)
 	text := transcript.Text("x")
 	for _, tt := range []struct {
 		name string
@@ -231,6 +241,10 @@ func TestRulesOfAConversation(t *testing.T) {
 		{"a result without a call", []transcript.Message{say(user, text), say(tool, result("a"))}, "X1 1"},
 		{"a second result", []transcript.Message{say(user, text), say(agent, call("a")), say(tool, result("a"), result("a"))}, "X1 2"},
 		{"an id twice", []transcript.Message{say(user, text), say(agent, call("a")), say(tool, result("a")), say(agent, call("a"))}, "A16 3"},
+		{"a search", []transcript.Message{say(user, text), say(agent, search, found, text)}, ""},
+		{"a search without a result", []transcript.Message{say(user, text), say(agent, search), say(user, text)}, "A6 1"},
+		{"a result without a search", []transcript.Message{say(user, text), say(agent, found)}, "A6 1"},
+		{"a second result of a search", []transcript.Message{say(user, text), say(agent, search, found, found)}, "A6 1"},
 		{"none", nil, ""},
 	} {
 		var got []string
@@ -281,5 +295,38 @@ func TestLongChainsBesideTheConversation(t *testing.T) {
 	want := []transcript.Branch{{Kind: transcript.BranchFork, Root: "1", Leaf: strconv.Itoa(n), Parent: "0", Messages: n}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// Parts without text, signed thinking and the blocks of the provider are written where it can read them.
+func TestPartsThatAreWritten(t *testing.T) {
+	signed, unsigned := transcript.Thinking{Text: "hm", Signature: "c2ln"}, transcript.Thinking{Text: "hm"}
+	for _, tt := range []struct {
+		name     string
+		parts    []transcript.Part
+		provider bool
+		want     bool
+	}{
+		{"a text", []transcript.Part{transcript.Text("x")}, false, true},
+		{"a blank text", []transcript.Part{transcript.Text(" ")}, true, false},
+		{"a call", []transcript.Part{transcript.ToolCall{}}, false, true},
+		{"signed thinking", []transcript.Part{signed}, true, true},
+		{"signed thinking of another provider", []transcript.Part{signed}, false, false},
+		{"thinking without a signature", []transcript.Part{signed, unsigned}, true, false},
+		{"a block", []transcript.Part{transcript.Opaque{Raw: []byte(`{}`)}}, true, true},
+		{"a block of another provider", []transcript.Part{transcript.Opaque{Raw: []byte(`{}`)}}, false, false},
+		{"a block that is no JSON", []transcript.Part{transcript.Opaque{Raw: []byte(`{`)}}, true, false},
+	} {
+		if got := anyWritten(tt.parts, tt.provider); got != tt.want {
+			t.Errorf("%s is written: %v", tt.name, got)
+		}
+	}
+	for format, want := range map[string][2]bool{"claudecode": {false, true}, "anthropic": {true, true}, "openai-chat": {false, true}} { // of another session, and of an own one
+		for i, own := range []bool{false, true} {
+			e := &encoder{own: own, from: &transcript.Session{Format: format}}
+			if got := len(e.blocks(0, []transcript.Part{transcript.Opaque{Raw: []byte(`{}`)}, signed})) == 2; got != want[i] || got != (len(e.losses) == 0) {
+				t.Errorf("blocks of %s, own %v, are written: %v, with losses %v", format, own, got, e.losses)
+			}
+		}
 	}
 }

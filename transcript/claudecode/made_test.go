@@ -337,6 +337,9 @@ func TestMadeMedia(t *testing.T) {
 		{"a sound", "openai", transcript.Media{Kind: "audio", MIME: "audio/wav", Data: "AAAA"}, `{"type":"text","text":"[audio audio/wav]"}`, true},
 		{"a document that is no PDF", "openai", transcript.Media{Kind: "document", MIME: "text/plain", Data: "AAAA"}, `{"type":"text","text":"[document text/plain]"}`, true},
 		{"an image without a type", "openai", transcript.Media{Kind: "image", Data: "AAAA"}, `{"type":"text","text":"[image]"}`, true},
+		{"an image elsewhere without a type", "openai", transcript.Media{Kind: "image", Data: "AAAA", URL: "u"}, `{"type":"image","source":{"type":"url","url":"u"}}`, false},
+		{"a document elsewhere", "openai", transcript.Media{Kind: "document", URL: "u"}, `{"type":"document","source":{"type":"url","url":"u"}}`, false},
+		{"a document with data without a type", "openai", transcript.Media{Kind: "document", Data: "AAAA", URL: "u"}, `{"type":"text","text":"[document]"}`, true},
 		{"a PDF", "openai", transcript.Media{Kind: "document", MIME: "application/pdf", Data: "AAAA"}, `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}`, false},
 		{"a plain text", "anthropic", transcript.Media{Kind: "document", MIME: "text/plain", Raw: []byte(words)}, words, false},
 	} {

@@ -114,3 +114,32 @@ func TestQueuedMessageIsWritten(t *testing.T) {
 		t.Error("the end of a file was read without the queue before it")
 	}
 }
+
+// A queued text counts if a person wrote it for the model.
+func TestWhoQueuedAText(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Paint it.": true, "/srv/lamps is dark": true, "a/b": true, "see /compact": true, `{"task":"x"}`: true, "a < b": true,
+		"": false, " \n": false, "/compact": false, "/compact the lamps/bulbs": false, "<task>": false, `{"task_id":"x"}`: false, "<system-reminder>x</system-reminder>": false,
+	} {
+		if got := typed(text); got != want {
+			t.Errorf("a person wrote %q: %v", text, got)
+		}
+	}
+	for attachment, want := range map[string]bool{
+		`{"type":"queued_command","prompt":"a"}`: true, `{"type":"queued_command","prompt":[{"type":"text","text":"a"}],"origin":{"kind":"human"},"commandMode":"prompt"}`: true, `{"type":"queued_command","prompt":"a","isMeta":false}`: true,
+		`{"type":"note","prompt":"a"}`: false, `{"type":"queued_command","prompt":"a","origin":{"kind":"task"}}`: false, `{"type":"queued_command","prompt":"a","commandMode":"bash"}`: false, `{"type":"queued_command","prompt":"a","isMeta":true}`: false,
+		`{"type":"queued_command"}`: false, `{"type":"queued_command","prompt":[]}`: false, ``: false,
+	} {
+		r := row{kind: "attachment"}
+		if r.attach([]byte(attachment)); r.queued != want || (r.kind == "user") != want || (len(r.parts) == 1) != want {
+			t.Errorf("%s is %+v, and a message: want %v", attachment, r, want)
+		}
+	}
+	rows := []row{{kind: "user", uuid: "u"}, {kind: "user", hidden: true}, {kind: "user", sidechain: true}, {kind: "system"}}
+	if got := lastMessage(rows); got != &rows[0] {
+		t.Errorf("the last message is %+v", got)
+	}
+	if got := lastMessage(rows[1:]); got != nil {
+		t.Errorf("of other rows the last message is %+v", got)
+	}
+}

@@ -149,15 +149,15 @@ func (l *requestLog) request(line int, raw []byte) {
 	broken := false
 	f[8].ForEach(func(_, v gjson.Result) bool {
 		d, err := digest.Parse(v.Str)
-		tail, broken = append(tail, d), broken || err != nil
+		tail, broken = append(tail, d), err != nil
 		return !broken
 	})
 	if broken {
 		l.lose(lossRow, line)
 		return
 	}
-	frame, err := digest.Parse(f[5].Str)
-	if size, known := l.frames[frame]; err == nil && known {
+	frame, _ := digest.Parse(f[5].Str) // the zero digest, of no text, if it is none
+	if size, known := l.frames[frame]; known {
 		r.Frame, r.FrameBytes = frame, size
 	} else {
 		l.lose(lossFrame, line)

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/test/fakesession"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -85,6 +87,95 @@ func TestDigestsOfALog(t *testing.T) {
 	}
 	if all[0].Client != "s/a7" || all[0].Stop != "tool_use" || all[1].Reply != "m1" {
 		t.Errorf("the client is %q, the replies are %+v", all[0].Client, all)
+	}
+}
+
+// A message of a request is the content of all rows of a reply, or of adjoining rows of the user.
+func TestMessagesOfRows(t *testing.T) {
+	user := func(text string) string {
+		return `{"type":"user","message":{"role":"user","content":"` + text + `"}}`
+	}
+	reply := func(id, text string) string {
+		return `{"type":"assistant","message":{"id":"` + id + `","role":"assistant","content":[{"type":"text","text":"` + text + `"}]}}`
+	}
+	for _, tt := range []struct {
+		name string
+		rows []string
+		want string // the messages: the role and the texts
+	}{
+		{"rows of the user", []string{user("a"), user("b"), user("c")}, "user a; user a b; user a b c"},
+		{"rows of a reply", []string{reply("m", "a"), reply("m", "b")}, "assistant a; assistant a b"},
+		{"rows of two replies", []string{reply("m", "a"), reply("n", "b")}, "assistant a; assistant b"},
+		{"replies without an id", []string{reply("", "a"), reply("", "b")}, "assistant a; assistant b"},
+		{"a reply between", []string{user("a"), reply("m", "b"), user("c")}, "assistant b; user a; user c"},
+		{"a compaction between", []string{user("a"), `{"type":"system","subtype":"compact_boundary"}`, user("b")}, "user a; user b"},
+		{"another row between", []string{user("a"), `{"type":"progress"}`, user("b")}, "user a; user a b"},
+		{"a row without a role between", []string{user("a"), `{"type":"user","message":{"content":"x"}}`, user("b")}, "user a; user b"},
+		{"a row without content between", []string{user("a"), `{"type":"user","message":{"role":"user"}}`, user("b")}, "user a; user b"},
+		{"a row that cannot be read", []string{user("a"), `{"type":"user","message":{"role":"user","content":[{"text":"x",}]}}`, user("b"), reply("m", "c")}, "assistant c; user a"},
+		{"objects without a list", []string{`{"type":"user","message":{"role":"user","content":{"type":"text","text":"a"}}}`, `{"type":"user","message":{"role":"user","content":{"type":"text","text":"b"}}}`}, "user a; user a b"},
+		{"a long text", []string{user(strings.Repeat("a", 5000)), user("b")}, "user " + strings.Repeat("a", 5000) + "; user " + strings.Repeat("a", 5000) + " b"},
+	} {
+		l := &requestLog{messages: make(map[digest.Digest]int), replies: make(map[string]*answer), answers: make(map[string]*answer)}
+		for i, row := range tt.rows {
+			l.index(i+1, []byte(row))
+		}
+		want := make(map[digest.Digest]int)
+		for message := range strings.SplitSeq(tt.want, "; ") {
+			words := strings.Fields(message)
+			text := `{"content":[{"text":"` + strings.Join(words[1:], `","type":"text"},{"text":"`) + `","type":"text"}],"role":"` + words[0] + `"}`
+			want[digest.Of([]byte(text))] = len(text)
+		}
+		if !maps.Equal(l.messages, want) {
+			t.Errorf("%s: there are %d messages, want %s", tt.name, len(l.messages), tt.want)
+		}
+	}
+}
+
+// A row of a log counts only with all that it needs.
+func TestRowsOfALog(t *testing.T) {
+	for row, want := range map[string][lossKinds]int{
+		`{"id":"r","keep":0,"tail":[]}`: {lossFrame: 1}, `{"id":"r","shapeHash":"` + strings.Repeat("0", 64) + `","tail":[]}`: {lossFrame: 1},
+		`{"id":"","keep":0,"tail":[]}`: {lossRow: 1}, `{"keep":0,"tail":[]}`: {lossRow: 1}, `{"id":"r","keep":0,"tail":{}}`: {lossRow: 1}, `{"id":"r","keep":0}`: {lossRow: 1},
+		`{"id":"r","base":"q","keep":-1,"tail":[]}`: {lossRow: 1}, `{"id":"r","keep":1,"tail":[]}`: {lossRow: 1}, `{"id":"r","base":"q","keep":1,"tail":[]}`: {lossFrame: 1, lossBase: 1},
+		`{"id":"r","base":"q","keep":1048576,"tail":[]}`: {lossFrame: 1, lossBase: 1}, `{"id":"r","base":"q","keep":1048577,"tail":[]}`: {lossRow: 1},
+		`{"id":"r","tail":["x","` + strings.Repeat("0", 64) + `"]}`: {lossRow: 1}, `{"id":"r","tail":["` + strings.Repeat("0", 64) + `"]}`: {lossFrame: 1, lossMessage: 1},
+	} {
+		l := &requestLog{next: make(map[step]*prompt), made: make(map[string]*prompt)}
+		l.request(1, []byte(row))
+		var got [lossKinds]int
+		for i, loss := range l.losses {
+			got[i] = loss.count
+		}
+		if got != want || len(l.all) != 1-got[lossRow] {
+			t.Errorf("%s: losses %v and %d requests, want %v", row, got, len(l.all), want)
+		}
+	}
+	lines := &requestLog{next: make(map[step]*prompt), made: make(map[string]*prompt)}
+	for _, line := range []int{3, 5} {
+		lines.request(line, []byte(`{}`))
+		lines.request(line+1, []byte(`{"id":"r","tail":[]}`))
+	}
+	if got, want := fmt.Sprint(lines.warnings()), "[{3 2 rows of the client's log of requests that cannot be read (kept)} {4 2 logged requests whose system text and tools the log lacks}]"; got != want {
+		t.Errorf("the warnings are %s, want %s", got, want)
+	}
+	known := make(map[digest.Digest]int)
+	l := &requestLog{replies: make(map[string]*answer), answers: make(map[string]*answer)}
+	for _, raw := range []string{"", "[", "[1,]", "[] 7"} {
+		l.text(1, raw, known)
+	}
+	l.reply(`{"timestamp":"2026-01-01T00:00:00Z"}`, "", "m")
+	l.reply(`{}`, "r", "")
+	l.resumed(1, `{"messageId":"m"}`)
+	l.resumed(1, `{"resumedRequestId":"r"}`)
+	if len(known)+len(l.replies)+len(l.answers) != 0 || l.losses[lossRow].count != 6 {
+		t.Errorf("of rows that lack something there are %d texts, %d replies and %d answers, and losses %v", len(known), len(l.replies), len(l.answers), l.losses)
+	}
+	l.resumed(1, `{"messageId":"m","resumedRequestId":"r"}`)
+	l.reply(`{"message":{"stop_reason":"end_turn"}}`, "q", "m")
+	r := transcript.Request{ID: "r"}
+	if l.answer(&r); r.Reply != "m" || r.Stop != "end_turn" {
+		t.Errorf("a request that went on with a reply is %+v", r)
 	}
 }
 

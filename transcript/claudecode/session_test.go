@@ -136,6 +136,17 @@ no JSON
 	}
 }
 
+// Rows with one id get one new id, which no other row has.
+func TestRowsWithTheSameID(t *testing.T) {
+	s := &transcript.Session{}
+	for _, id := range []string{"a", "a", "b"} {
+		s.Items = append(s.Items, transcript.Item{Raw: []byte(`{"uuid":"` + id + `"}` + "\n")})
+	}
+	if got := strings.Split(string(renew(s, fresh)), "\n"); got[0] != got[1] || got[1] == got[2] || got[0] == `{"uuid":"a"}` {
+		t.Errorf("the rows a, a and b are %q", got)
+	}
+}
+
 func TestIsSessionID(t *testing.T) {
 	for id, want := range map[string]bool{
 		fresh:                               true,
