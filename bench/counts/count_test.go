@@ -9,10 +9,10 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             166_100,
-	"lines of tests":                           119_040,
+	"lines of code, without tests":             166_280,
+	"lines of tests":                           128_300,
 	"exported names and methods":               2_057,
-	"pairs of places that share six lines":     46,
+	"pairs of places that share six lines":     45,
 	"files of the root package":                12,
 	"lines of its longest file":                450,
 	"functions of more than 80 lines":          0,
