@@ -42,7 +42,9 @@ Refunds take 30 days.
 `,
 		},
 		{
-			"the form of a whole text", Origin{ID: "a41c09de", Class: provenance.Retrieved, Origin: "file:policy.md", Form: manifest.FormWhole}, "",
+			"the form of a whole text",
+			Origin{ID: "a41c09de", Class: provenance.Retrieved, Origin: "file:policy.md", Form: manifest.FormWhole},
+			"",
 			`<artifact id="a41c09de" class="retrieved" source="file:policy.md" fence="813df7df">
 </artifact 813df7df>
 `,

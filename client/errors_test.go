@@ -130,7 +130,7 @@ func TestTheStatusIsAPartOfTheKind(t *testing.T) {
 // A problem that is cut off by an error is not taken for what it seems to say.
 func TestProblemsThatAreCutOff(t *testing.T) {
 	body := io.MultiReader(strings.NewReader(`{"type":"carrel:problem/busy","status":503,"detail":"store is busy"}`), iotest.ErrReader(errors.New("reset")))
-	if err := errorOf(&http.Response{StatusCode: 503}, body); errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "the server answers with status 503") {
+	if err := errorOf(&http.Response{StatusCode: http.StatusServiceUnavailable}, body); errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "the server answers with status 503") {
 		t.Error(err)
 	}
 }
@@ -143,7 +143,7 @@ func TestFieldsOfRequests(t *testing.T) {
 		ID      string
 		Tags    []string  `json:"tags,omitempty"`
 		None    []string  `json:"none,omitempty"`
-		When    time.Time `json:"when,omitempty"`
+		When    time.Time `json:"when"`
 		Secret  string    `json:"-"`
 		private int
 	}

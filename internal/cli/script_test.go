@@ -170,7 +170,7 @@ func provide(w http.ResponseWriter, r *http.Request) {
 // the answers, and exits with the code. As "agent models" it only asks which models there are.
 func agent() {
 	if os.Args[1] == "models" {
-		resp, err := http.Get(os.Getenv("ANTHROPIC_BASE_URL") + "/v1/models") //nolint:noctx // the agent ends by itself
+		resp, err := http.Get(os.Getenv("ANTHROPIC_BASE_URL") + "/v1/models")
 		if err != nil {
 			panic(err)
 		}

@@ -140,15 +140,15 @@ func TestMemoryIsSharedOut(t *testing.T) {
 
 // The folder of an event may be a link to the folder of the project.
 func TestMemoryOfALinkedFolder(t *testing.T) {
-	real, err := filepath.EvalSymlinks(t.TempDir())
+	folder, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(real, link); err != nil {
+	if err := os.Symlink(folder, link); err != nil {
 		t.Skip(err)
 	}
-	e := &engine{sessions: []carrel.SessionInfo{{Session: "linked", Project: real, Bytes: 1}}}
+	e := &engine{sessions: []carrel.SessionInfo{{Session: "linked", Project: folder, Bytes: 1}}}
 	s := start{"opencode", "session.start", `{"sessionID":"own"}`, "context"}
 	if told := begin(t, e, s, hook.Options{Memory: 1200, Dir: link}); !strings.Contains(told, "brief of linked") {
 		t.Errorf("the agent is told %q", told)

@@ -97,7 +97,7 @@ func TestFieldsOfStructs(t *testing.T) {
 		Name  int
 		Own   int `json:"tokens"`
 	}
-	got = nil
+	_, got = other{}.word, nil
 	for _, f := range fieldsOf(reflect.TypeFor[other]()) {
 		got = append(got, f.name+" "+f.typ.Kind().String())
 	}

@@ -329,9 +329,8 @@ func TestFeedsOfManySessions(t *testing.T) {
 
 // A client is told when to come again, and how to say who it is.
 func TestHeadersOfProblems(t *testing.T) {
-	s := &server{}
 	for status, want := range map[int][2]string{503: {"1", ""}, 409: {"1", ""}, 429: {"1", ""}, 401: {"", `Bearer realm="carrel"`}, 404: {}, 500: {}} {
-		res := s.problemResponse(&call{}, &api.Problem{Status: status})
+		res := problemResponse(&api.Problem{Status: status})
 		if got := [2]string{res.header["Retry-After"], res.header["WWW-Authenticate"]}; got != want || res.status != status || res.kind != typeProblem {
 			t.Errorf("%d: %q, status %d, %s", status, got, res.status, res.kind)
 		}

@@ -206,7 +206,7 @@ func TestProgressBeforeTheResult(t *testing.T) {
 func TestRecorder(t *testing.T) {
 	rec := &recorder{ResponseWriter: httptest.NewRecorder()}
 	n, err := rec.Write([]byte("abc"))
-	if rec.WriteHeader(404); n != 3 || err != nil || rec.status != 200 || rec.bytes != 3 {
+	if rec.WriteHeader(http.StatusNotFound); n != 3 || err != nil || rec.status != 200 || rec.bytes != 3 {
 		t.Errorf("%d, %v: %+v", n, err, rec)
 	}
 }

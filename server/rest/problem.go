@@ -74,18 +74,18 @@ func (s *server) problem(c *call, err error) *api.Problem {
 
 // refuse returns the response for an error.
 func (s *server) refuse(c *call, err error) *response {
-	return s.problemResponse(c, s.problem(c, err))
+	return problemResponse(s.problem(c, err))
 }
 
 // bug returns the response to a request that caused a panic.
 func (s *server) bug(c *call) *response {
-	return s.problemResponse(c, &api.Problem{
+	return problemResponse(&api.Problem{
 		Type: api.TypePrefix + api.Unexpected.Slug, Title: api.Unexpected.Title, Status: api.Unexpected.Status,
 		Detail: "this is a bug of the server: report it with the lines of its log that have the id of the request", Request: c.id,
 	})
 }
 
-func (s *server) problemResponse(c *call, p *api.Problem) *response {
+func problemResponse(p *api.Problem) *response {
 	body, _ := json.Marshal(p) // all types of a problem can be encoded
 	res := &response{status: p.Status, kind: typeProblem, body: append(body, '\n'), problem: p}
 	switch p.Status {

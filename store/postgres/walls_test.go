@@ -323,7 +323,7 @@ func TestWhatErrorsMean(t *testing.T) {
 		if got := s.explain(err); !errors.Is(got, want) || codeOf(got) != code {
 			t.Errorf("code %s: %v, want %v", code, got, want)
 		}
-		if lost, conflict := isLost(err), isConflict(err); lost != (want == store.ErrUnreachable) || conflict != (code == codeSerialization || code == codeDeadlock) {
+		if lost, conflict := isLost(err), isConflict(err); lost != errors.Is(want, store.ErrUnreachable) || conflict != (code == codeSerialization || code == codeDeadlock) {
 			t.Errorf("code %s: the connection is lost: %t, another transaction was first: %t", code, lost, conflict)
 		}
 	}

@@ -147,8 +147,11 @@ func TestFormatsToMend(t *testing.T) {
 		provider, want string
 		data           []byte
 	}{
-		{"openai", "", chat}, {"", "", chat}, {names[0], "not a request for " + names[0], other},
-		{"", "not a request for " + names[0], other}, {"squid", `provider "squid" is none of`, other},
+		{"openai", "", chat},
+		{"", "", chat},
+		{names[0], "not a request for " + names[0], other},
+		{"", "not a request for " + names[0], other},
+		{"squid", `provider "squid" is none of`, other},
 	} {
 		f, err := toMend(tt.provider, tt.data)
 		if tt.want == "" && (err != nil || f.Name() != "openai") || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {

@@ -47,7 +47,12 @@ func TestCoveredBlocks(t *testing.T) {
 		change func(*store.Block)
 		want   bool
 	}{
-		{"abx", 0, nil, true}, {"ab", 0, nil, true}, {"a", 0, nil, false}, {"wab", 1, nil, true}, {"ba", 0, nil, false}, {"ac", 0, nil, false},
+		{"abx", 0, nil, true},
+		{"ab", 0, nil, true},
+		{"a", 0, nil, false},
+		{"wab", 1, nil, true},
+		{"ba", 0, nil, false},
+		{"ac", 0, nil, false},
 		{"ab", 0, func(r *store.Block) { r.Form = string(pager.Line) }, false},
 	} {
 		m, reg := &merge{rows: rowsOf(tt.ids), now: tt.now}, &register{}

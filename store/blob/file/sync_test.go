@@ -59,7 +59,7 @@ func TestErrorsOfTheSystem(t *testing.T) {
 		syscall.ENOSPC: store.ErrFull, syscall.EROFS: store.ErrReadOnly, syscall.EACCES: store.ErrUnreadable, syscall.EIO: store.ErrFailing,
 	} {
 		trouble, is := errors.AsType[*blob.TroubleError](p.explain(&os.PathError{Op: "open", Path: "k", Err: err}, store.ErrUnreadable))
-		if !is || trouble.Kind != want || trouble.Next == "" {
+		if !is || !errors.Is(trouble.Kind, want) || trouble.Next == "" {
 			t.Errorf("%v is told as %+v, want %v", err, trouble, want)
 		}
 	}
