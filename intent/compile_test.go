@@ -326,7 +326,7 @@ func TestLimit(t *testing.T) {
 	}
 	signs := Compile(strings.Repeat("?!", 100), &Options{Limit: 64})
 	if signs.Pass != "" || signs.Confidence != confidenceLow {
-		t.Errorf("signs of which not all were looked at pass as %q with %s confidence", signs.Pass, signs.Confidence)
+		t.Errorf("signs that were not all looked at pass as %q with %s confidence", signs.Pass, signs.Confidence)
 	}
 	for limit, want := range map[int]int{-1: 0, 0: 0, 1: 2} {
 		if in := Compile("Fix the parser", &Options{Limit: limit}); len(in.Assumed) != want {

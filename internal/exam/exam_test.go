@@ -104,7 +104,7 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := (&Session{Conversation: "blank.jsonl", Lines: 2}).History(dir); err != nil || string(got) != "\n1\n" {
-		t.Errorf("two lines, the first of which is blank: %q, %v", got, err)
+		t.Errorf("two lines, the first blank: %q, %v", got, err)
 	}
 	for _, tt := range []struct{ name, data, want string }{
 		{"b.jsonl", "1\n2\n3", "e.json: session x: lines: 4 is too many: b.jsonl has 3 lines"},

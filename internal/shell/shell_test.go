@@ -469,7 +469,7 @@ func TestBoundsOfALine(t *testing.T) {
 		return b + "f" + strconv.Itoa(n)
 	}
 	kib := "x=" + strings.Repeat("a", 1<<10) + "; "
-	shells := func(n int) string { // n shells, each of which is run by the one before
+	shells := func(n int) string { // n shells, each run by the one before
 		line := "rm a"
 		for range n {
 			line = "sh -c " + strings.NewReplacer(`\`, `\\`, " ", `\ `).Replace(line)

@@ -55,7 +55,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// late is a context that is over as soon as somebody waits for its end, when then is called.
+// late is a context that is over as soon as a caller waits for its end; then calls the function then.
 type late struct {
 	context.Context
 
