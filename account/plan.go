@@ -473,14 +473,15 @@ func (p *planning) names() bool {
 	return p.named > 0 && p.onIDs+p.opening(p.named-1) <= p.spent()/idShare
 }
 
-// call returns the index of the first call of block b, or -1. A block that is
-// whole, has a text in its place, or must stay out of the window has none.
+// call returns the index of the first call of block b that may be kept, or
+// -1. A block that is whole, has a text in its place, or must stay out of the
+// window has none.
 func (p *planning) call(b int) int {
 	if p.p.Whole[b] || p.p.Opened[b] || p.Blocks[b].Absent {
 		return -1
 	}
 	for i := p.of[b][0]; i < p.of[b][1]; i++ {
-		if p.Units[i].Kind.call() {
+		if p.Units[i].Kind.call() && p.ready(i) {
 			return i
 		}
 	}

@@ -43,7 +43,8 @@ func TestRowsString(t *testing.T) {
 
 func TestEqualRows(t *testing.T) {
 	for _, pair := range [][2]Rows{
-		{rowsOf(7), rowsOf(8)}, {rowsOf(7), {}},
+		{rowsOf(7), rowsOf(8)},
+		{rowsOf(7), {}},
 		{rowsOf(1001, 1003, 1004, 1011), rowsOf(2001, 2003, 2004, 2011)}, // the same bits
 		{rowsOf(1001, 1003, 1004, 1011), rowsOf(1001, 1003, 1005, 1011)},
 	} {

@@ -250,8 +250,22 @@ func TestFiguresAtTheirBounds(t *testing.T) {
 		v, a, b string
 		places  int
 		want    bool
-	}{{"25", "36", "144", 0, true}, {"75", "36", "144", 0, true}, {"24", "36", "144", 0, false}, {"33", "1", "3", 0, true}, {"33.3", "1", "3", 1, true}, {"33.4", "1", "3", 1, false}, {"67", "1", "3", 0, true}, {"0", "1", "0", 0, false}, {"50", "3", "2", 0, true}, {"100.500001", "1", "1", 0, true}, {"100.500002", "1", "1", 0, false},
-		{"8", "999999999999", "999999999999", 0, false}, {"0", "999999999999", "1", 0, false}, {"999999999999", "1", "999999999999", 0, false}} {
+	}{
+		{"25", "36", "144", 0, true},
+		{"75", "36", "144", 0, true},
+		{"24", "36", "144", 0, false},
+		{"33", "1", "3", 0, true},
+		{"33.3", "1", "3", 1, true},
+		{"33.4", "1", "3", 1, false},
+		{"67", "1", "3", 0, true},
+		{"0", "1", "0", 0, false},
+		{"50", "3", "2", 0, true},
+		{"100.500001", "1", "1", 0, true},
+		{"100.500002", "1", "1", 0, false},
+		{"8", "999999999999", "999999999999", 0, false},
+		{"0", "999999999999", "1", 0, false},
+		{"999999999999", "1", "999999999999", 0, false},
+	} {
 		v, _, _ := parseFigure(tt.v)
 		a, _, _ := parseFigure(tt.a)
 		b, _, _ := parseFigure(tt.b)
@@ -390,8 +404,11 @@ func TestHowFarASourceIsSearched(t *testing.T) {
 		source, n, behind string
 		want              bool
 	}{
-		{"it took 35s", "35", " seconds", true}, {"it took 35 s", "35", " seconds", true}, {"it took 35 m", "35", " seconds", false},
-		{"80" + gap(300) + "lamp", "80.0", "", false}, {"80 lamp", "80.0", "", true},
+		{"it took 35s", "35", " seconds", true},
+		{"it took 35 s", "35", " seconds", true},
+		{"it took 35 m", "35", " seconds", false},
+		{"80" + gap(300) + "lamp", "80.0", "", false},
+		{"80 lamp", "80.0", "", true},
 	} {
 		if got := newOrigin(&Original{Text: tt.source}).hasNumber(tt.n, "", tt.behind, []string{"lamp"}); got != tt.want {
 			t.Errorf("%.20q has the number %s%s: %v, want %v", tt.source, tt.n, tt.behind, got, tt.want)

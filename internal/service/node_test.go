@@ -34,8 +34,12 @@ func TestStateOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &console.ServerState{Surfaces: []string{"http", "console", "mcp"}, Running: 1, Limits: []console.Limit{
-		{Name: "body of a request", Value: "1 MiB"}, {Name: "bodies in memory at once", Value: "2 MiB"}, {Name: "jobs at once", Value: "64"},
-		{Name: "wait of a request for its turn", Value: "10s"}, {Name: "time of a job", Value: "10m0s"}, {Name: "event streams of a credential", Value: "4"},
+		{Name: "body of a request", Value: "1 MiB"},
+		{Name: "bodies in memory at once", Value: "2 MiB"},
+		{Name: "jobs at once", Value: "64"},
+		{Name: "wait of a request for its turn", Value: "10s"},
+		{Name: "time of a job", Value: "10m0s"},
+		{Name: "event streams of a credential", Value: "4"},
 	}}
 	if diff := cmp.Diff(want, s.node(t.Context(), turns)); diff != "" {
 		t.Errorf("a server with a job (-want +got):\n%s", diff)

@@ -125,8 +125,11 @@ func TestSummaryToMergeWith(t *testing.T) {
 		anew bool
 		want bool
 	}{
-		{nil, false, false}, {&hold.WindowSummary{Covers: 2, Input: inputs[2]}, false, true}, {&hold.WindowSummary{Covers: 2, Input: inputs[2]}, true, false},
-		{&hold.WindowSummary{Covers: 2, Input: inputs[1]}, false, false}, {&hold.WindowSummary{Covers: 3, Input: inputs[2]}, false, false},
+		{nil, false, false},
+		{&hold.WindowSummary{Covers: 2, Input: inputs[2]}, false, true},
+		{&hold.WindowSummary{Covers: 2, Input: inputs[2]}, true, false},
+		{&hold.WindowSummary{Covers: 2, Input: inputs[1]}, false, false},
+		{&hold.WindowSummary{Covers: 3, Input: inputs[2]}, false, false},
 	} {
 		c := &compression{pass: &pass{held: &hold.Snapshot{Summary: tt.s}}, inputs: inputs}
 		if got := c.before(tt.anew); (got != nil) != tt.want {
@@ -143,8 +146,14 @@ func TestEmptyEntriesOfDrafts(t *testing.T) {
 		found           facts.FactKind
 		steps, blockers bool // whether they stay
 	}{
-		{none, facts.FactRead, false, false}, {none, facts.FactTodo, true, false}, {none, facts.FactPlan, true, false}, {none, facts.FactTask, true, false},
-		{none, facts.FactQuestion, false, true}, {none, facts.FactError, false, true}, {some, facts.FactRead, true, true}, {append(some, none...), facts.FactRead, true, true},
+		{none, facts.FactRead, false, false},
+		{none, facts.FactTodo, true, false},
+		{none, facts.FactPlan, true, false},
+		{none, facts.FactTask, true, false},
+		{none, facts.FactQuestion, false, true},
+		{none, facts.FactError, false, true},
+		{some, facts.FactRead, true, true},
+		{append(some, none...), facts.FactRead, true, true},
 	} {
 		s := &summary.Summary{Next: tt.list, Blockers: tt.list}
 		dropEmptyEntries(s, []facts.Fact{{Kind: tt.found}})
@@ -235,7 +244,8 @@ func TestPlacesOfBlocks(t *testing.T) {
 	d := &delta{h: talkOf("uuu"), places: map[transcript.BlockID]int{"a": 0, "b": 1, "c": 2}, data: []journalData{
 		{Moves: []hold.Move{move("a", pager.Line), move("b", pager.Line), move("late", pager.Line)}},
 		{Compacted: &hold.CompactionEntry{Blocks: []transcript.BlockID{"a", "b"}}},
-		{Back: []transcript.BlockID{"b"}}, {Moves: []hold.Move{move("c", pager.Line)}},
+		{Back: []transcript.BlockID{"b"}},
+		{Moves: []hold.Move{move("c", pager.Line)}},
 	}}
 	d.h.Rows[1].Tokens, d.h.Rows[2].Tokens = 70, 80
 	for id, want := range map[transcript.BlockID]string{"a": "gone 0", "b": "whole 70", "c": "whole 80", "late": "line 3", "none": "whole 0"} {
@@ -274,8 +284,12 @@ func TestPartsOfWindows(t *testing.T) {
 		rule  pager.Rule
 		want  *api.ContextShare
 	}{
-		{store.StateCold, pager.RuleSystem, &res.Cold}, {store.StatePurged, "", &res.Cold}, {store.StateStub, pager.RuleSystem, &res.Stubs},
-		{store.StateLive, pager.RuleSystem, &res.System}, {store.StateLive, pager.RuleFirstTask, &res.Pinned}, {store.StateLive, "", &res.Live},
+		{store.StateCold, pager.RuleSystem, &res.Cold},
+		{store.StatePurged, "", &res.Cold},
+		{store.StateStub, pager.RuleSystem, &res.Stubs},
+		{store.StateLive, pager.RuleSystem, &res.System},
+		{store.StateLive, pager.RuleFirstTask, &res.Pinned},
+		{store.StateLive, "", &res.Live},
 	} {
 		if shareOf(res, &store.Block{State: tt.state}, tt.rule) != tt.want {
 			t.Errorf("%s %s is in another part", tt.state, tt.rule)
@@ -329,8 +343,12 @@ func TestStandings(t *testing.T) {
 		status facts.FactStatus
 		want   string
 	}{
-		{facts.ActWrite, facts.StatusCreated, "created"}, {facts.ActWrite, "", string(facts.ActWrite)}, {facts.ActRun, facts.StatusOK, "ok"}, {facts.ActRun, "", string(facts.ActRun)},
-		{facts.ActRead, facts.StatusCreated, string(facts.ActRead)}, {facts.ActFail, facts.StatusFailed, string(facts.ActFail)},
+		{facts.ActWrite, facts.StatusCreated, "created"},
+		{facts.ActWrite, "", string(facts.ActWrite)},
+		{facts.ActRun, facts.StatusOK, "ok"},
+		{facts.ActRun, "", string(facts.ActRun)},
+		{facts.ActRead, facts.StatusCreated, string(facts.ActRead)},
+		{facts.ActFail, facts.StatusFailed, string(facts.ActFail)},
 	} {
 		n := &facts.Node{Name: "x\ny", Status: tt.status, Uses: []facts.Use{{Act: tt.act}, {Act: tt.act, Position: facts.Position{Block: 1}}}}
 		if got, want := p.standing(n), "x: "+tt.want+" [00000001]"; got != want {
