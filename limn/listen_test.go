@@ -211,17 +211,18 @@ func TestWatchedNames(t *testing.T) {
 	for _, name := range []string{"a1", "b1", "c1", "d1", "e1", "limit", "g1", "h1"} {
 		program += "remember a number called " + name + " with 5\n"
 	}
-	for cond, want := range map[string]string{
-		"a1 is b1 plus c1 multiplied by d1 minus a1":  "[a1 b1 c1 d1]",
-		"f of r is equal to highest of xs":            "[r xs]",
-		"lowest f of rs is within a1 of b1":           "[rs a1 b1]",
-		"a1 is big and b1 is 2 or xs includes c1":     "[a1 limit b1 xs c1]",
-		"a1 is 5 unless go-on is b1 and c1 is \"d1\"": "",
-		"a1 is 5 unless b1 is ghost and c1 is \"d1\"": "[a1 b1 c1]",
-		"a1 is equal to big":                          "[a1]",
-		"a1 is equal to go":                           "",
-		"a1 is equal to then-on\n  show a1\nremember how to then-on: show r\nwhen b1 is 5": "[a1 b1]",
+	for _, tt := range [][2]string{
+		{"a1 is b1 plus c1 multiplied by d1 minus a1", "[a1 b1 c1 d1]"},
+		{"f of r is equal to highest of xs", "[r xs]"},
+		{"lowest f of rs is within a1 of b1", "[rs a1 b1]"},
+		{"a1 is big and b1 is 2 or xs includes c1", "[a1 limit b1 xs c1]"},
+		{"a1 is 5 unless go-on is b1 and c1 is \"d1\"", ""},
+		{"a1 is 5 unless b1 is ghost and c1 is \"d1\"", "[a1 b1 c1]"},
+		{"a1 is equal to big", "[a1]"},
+		{"a1 is equal to go", ""},
+		{"a1 is equal to then-on\n  show a1\nremember how to then-on: show r\nwhen b1 is 5", "[a1 b1]"},
 	} {
+		cond, want := tt[0], tt[1]
 		m := NewMachine(&Options{Confirm: func(string) bool { return true }})
 		for range m.Run(Parse("", program+"when "+cond+"\n  show a1", nil)) {
 			continue
