@@ -32,8 +32,8 @@ func TestTile(t *testing.T) {
 	}
 }
 
-// A form that is too large in its fence is made again for less room by what was over, four times at
-// most, and none where the fence leaves no room. The fence has ten tokens, and around a text more.
+// A form that does not fit with its fence is made again for less room: less by the tokens that were too
+// many, at most four times, and never if the fence leaves no room. A fence has at least ten tokens.
 func TestShortenTriesAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name        string

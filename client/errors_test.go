@@ -127,7 +127,7 @@ func TestTheStatusIsAPartOfTheKind(t *testing.T) {
 	}
 }
 
-// A problem that is cut off by an error is not taken for what it seems to say.
+// If reading a problem fails, the error tells the status, and not what the part that was read says.
 func TestProblemsThatAreCutOff(t *testing.T) {
 	body := io.MultiReader(strings.NewReader(`{"type":"carrel:problem/busy","status":503,"detail":"store is busy"}`), iotest.ErrReader(errors.New("reset")))
 	if err := errorOf(&http.Response{StatusCode: http.StatusServiceUnavailable}, body); errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "the server answers with status 503") {

@@ -432,7 +432,7 @@ func TestVerbsOfRequests(t *testing.T) {
 	}
 }
 
-// The rules give each part of a request its slot, whatever the table of weights says of the prompt.
+// The rules put each part of a request into its slot, independently of the table of weights.
 func TestSlotsOfRequests(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"I want to move. I want a list of lamps.":         `plan goal="move" + create`,

@@ -55,7 +55,7 @@ func TestClientIsTheNearestThatIsNoShell(t *testing.T) {
 		{"of what has lost its parent", 40, 0},
 		{"of what has a parent that cannot be looked at", 50, 0},
 		{"of what is its own ancestor", 60, 0},
-		{"of what the first process of a container started", 80, 2},
+		{"started by the first process of a container", 80, 2},
 		{"of what does not run", 99, 0},
 		{"with a start that is not known", 70, 0},
 	} {

@@ -268,7 +268,7 @@ func TestHiddenParts(t *testing.T) {
 }
 
 // A reply of Responses is all items up to the next message, also at the end of a request, and its marks
-// go to the end of what is sent for it.
+// go to the end of the items that are sent in its place.
 func TestHiddenItems(t *testing.T) {
 	const (
 		ask  = `{"role":"user","content":"a"}`

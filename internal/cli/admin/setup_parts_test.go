@@ -132,7 +132,7 @@ func TestWhatARestoreLoses(t *testing.T) {
 	}
 }
 
-// An error of a move says what helps against it.
+// If a file cannot be moved, the error names the next step.
 func TestErrorsOfAMove(t *testing.T) {
 	for hint, err := range map[string]error{
 		"name a file that does not exist, or an empty database":                                      &move.OtherError{What: "x"},

@@ -39,7 +39,7 @@ func TestLabelsDoNotTouch(t *testing.T) {
 	}
 }
 
-// A fault has the place that is known of it, but not of what was typed.
+// A fault in a file has its line and column, as far as they are known; one in typed text has none.
 func TestFaultsHavePlaces(t *testing.T) {
 	line := &limn.Line{Pos: limn.Pos{Line: 2, Column: 1}}
 	for _, tt := range []struct {
