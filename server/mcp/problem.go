@@ -155,6 +155,9 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		if err != nil && tool != "" {
 			return s.failed(ctx, tool, unanswered(err)), nil
 		}
+		if err != nil && err.Error() == errUnknown.Error() {
+			return nil, s.broken(ctx, method, fmt.Errorf("%w: no resource has this URI; want one that resources/list or a template gives", carrel.ErrRequest))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -170,6 +173,10 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		return res, nil
 	}
 }
+
+// errUnknown is the SDK's error for a resource that does not exist. It quotes the URI as Go does: if
+// that is no JSON, sending the error ends the connection.
+var errUnknown = sdk.ResourceNotFoundError("")
 
 // toolOf returns the name of the tool that a request calls, or "".
 func (s *Server) toolOf(req sdk.Request) string {

@@ -126,9 +126,10 @@ func TestResourcesThatAreNotThere(t *testing.T) {
 			t.Errorf("%.40s: %+v", tt.uri, p)
 		}
 	}
-	for _, uri := range []string{"carrel://item/a/b", "carrel://other/x", "file:///etc/passwd", "carrel://item/", "::", ""} {
-		if _, err := d.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
-			t.Errorf("%q can be read", uri)
+	for _, uri := range []string{"carrel://item/a/b", "carrel://other/x", "file:///etc/passwd", "carrel://item/", "carrel://item/\x01", "::", ""} {
+		_, err := d.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+		if p := wireProblem(t, err); p.Type != "carrel:problem/usage" || !strings.Contains(p.Detail, "URI") {
+			t.Errorf("%q: %+v", uri, p)
 		}
 	}
 }

@@ -303,5 +303,6 @@ func FuzzLines(f *testing.F) {
 	f.Add(hello + `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"id":"x","from":3}}}`)
 	f.Add(`{"jsonrpc":"2.0","id":1,"result":{}}` + "\n[]\n\n{\n\"\xff\"")
 	f.Add(hello + `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"carrel://item/%zz"}}`)
+	f.Add(hello + `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"\u0001"}}`)
 	f.Fuzz(func(t *testing.T, in string) { say(t, s, in) })
 }
