@@ -104,7 +104,7 @@ func TestServersThatBegin(t *testing.T) {
 		}
 	}
 	cmd := newPS(job.New(env))
-	cmd.SetArgs(nil)
+	cmd.SetArgs([]string{})
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
