@@ -118,7 +118,7 @@ func (t *tracker) reset(p *Place, l *shell.Line) {
 			p.Commit, p.Before = "", nil
 		}
 		p.Pushed = false
-		t.loose = slices.Clone(t.files)
+		t.loose, t.held = slices.Clone(t.files), nil
 	}
 	if slices.Contains(args, "--hard") && !path.IsAbs(p.Dir) {
 		t.forget(".")
@@ -174,7 +174,11 @@ func (t *tracker) committed(dir string) {
 		case outside && !covers(dir, f), !outside && t.root != "" && !covers(".", f):
 			return false
 		}
-		return len(t.staged) == 0 || slices.ContainsFunc(t.staged, func(s string) bool { return s == "." || covers(s, f) })
+		told := slices.ContainsFunc(t.staged, func(s string) bool { return s == "." || covers(s, f) })
+		if told {
+			t.held = append(t.held, f)
+		}
+		return told || len(t.staged) == 0
 	})
 	t.staged = nil
 }

@@ -28,6 +28,7 @@ type State struct {
 	Places  []Place
 	Changed []string // changed files, the last changed at the end
 	Loose   []string // those of Changed that no later commit has
+	Again   []string // those of Loose that an earlier commit has
 	Agents  []string // descriptions of running sub-agents
 	Records []string // the newest calls that changed something outside of files, the newest last
 	More    int      // number of such calls before Records
@@ -81,6 +82,7 @@ type tracker struct {
 	places  map[string]*Place
 	files   []string
 	loose   []string
+	held    []string          // files that a commit has
 	staged  []string          // paths that git was told to commit since the last commit
 	running map[string]string // tasks of running sub-agents, by id
 	records []record
@@ -215,10 +217,7 @@ func (t *tracker) started(c transcript.ToolCall) {
 
 // after returns the word after mark in s.
 func after(s, mark string) string {
-	_, rest, found := strings.Cut(s, mark)
-	if !found {
-		return ""
-	}
+	_, rest, _ := strings.Cut(s, mark)
 	word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	word, _, _ = strings.Cut(word, "\n")
 	return word
@@ -321,7 +320,7 @@ func (t *tracker) command(c transcript.ToolCall) {
 	}
 	t.last, t.since = Ran{clip(text.Fold(t.inProject(whole)), mostLine), o.Text, t.here}, false
 	if line := t.line(whole); o.Verdict == outcome.Failed {
-		t.effects(line.Begun())
+		t.effects(line.Begun(t.results[c.ID].Text()))
 	} else {
 		t.effects(line)
 	}
@@ -493,6 +492,7 @@ func lastSentence(said string) string {
 
 func (t *tracker) state() *State {
 	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last, Since: t.since}
+	s.Again = slices.DeleteFunc(slices.Clone(t.loose), func(f string) bool { return !slices.Contains(t.held, f) })
 	s.Records, s.More = t.newestRecords()
 	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
 		s.Said, s.did = lastSentence(t.said), t.did
@@ -569,16 +569,14 @@ func (s *State) Text() string {
 			b.WriteString(indent + e + "\n")
 		}
 	}
-	files := func(title string, all []string) {
+	files := func(title string, all, but []string) {
+		all = slices.DeleteFunc(slices.Clone(all), func(f string) bool { return slices.Contains(but, f) })
 		more := max(0, len(all)-mostFiles)
 		list(title, more, all[more:])
 	}
-	if len(s.Loose) == len(s.Changed) {
-		files("changed, not committed", s.Changed)
-	} else {
-		files("changed and committed", slices.DeleteFunc(slices.Clone(s.Changed), func(f string) bool { return slices.Contains(s.Loose, f) }))
-		files("changed, not committed", s.Loose)
-	}
+	files("changed and committed", s.Changed, s.Loose)
+	files("committed, then changed again", s.Again, nil)
+	files("changed, not committed", s.Loose, s.Again)
 	list("done by calls", s.More, s.Records)
 	for _, a := range s.Agents {
 		b.WriteString("sub-agent runs: " + a + "\n")

@@ -379,7 +379,7 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 		if len(keys) > 0 {
 			x.fail(i, f.Subject, keys[len(keys)-1], o.failure)
 		}
-		line = line.begun()
+		line = line.begun(r.Text())
 	}
 	for _, ch := range line.changes() {
 		if !shell.IsTemporary(x.relative(ch.path)) {

@@ -55,7 +55,7 @@ func (l commandLine) readOnly() bool {
 }
 
 // begun returns the commands whose effects hold even if the line failed: see [shell.Line.Begun].
-func (l commandLine) begun() commandLine { return commandLine{l.Begun(), l.whole} }
+func (l commandLine) begun(printed string) commandLine { return commandLine{l.Begun(printed), l.whole} }
 
 // activeCommands returns the number of commands of a line other than cd, echo, head and
 // tail. It returns 1 for a line of a single command.

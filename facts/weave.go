@@ -350,7 +350,7 @@ func (w *graphBuilder) command(k int, line string, r transcript.ToolResult) {
 		if len(keys) > 0 {
 			w.fail(k, keys[len(keys)-1], o.failure)
 		}
-		for _, ch := range l.begun().writings() {
+		for _, ch := range l.begun(r.Text()).writings() {
 			w.write(k, ch)
 		}
 		return

@@ -47,18 +47,19 @@ func (c *Command) Silent() bool {
 	return c.Name == "" && !c.Unknown || text.HasWord("cd pushd popd export set unset source . : true false alias wait local readonly declare typeset read shift break continue return exit trap shopt", c.Name)
 }
 
-// Begun returns a line with the commands of l whose effects hold even if l failed: commands that
-// change files or print, before a command of another kind, and commands that delete files behind
-// it, if they ran whatever the others did and l does not have their status. The command of another
-// kind ran in between, and probably it failed. The line has no commands if all commands of l are of
-// the first kind.
-func (l *Line) Begun() *Line {
+// Begun returns a line with the commands of l whose effects hold even if l failed and printed a
+// text: commands that change files or print, and programs of Python about whose failure nothing is
+// printed, before a command of another kind, and commands that delete files behind it, if they ran
+// whatever the others did and l does not have their status. The command of another kind ran in
+// between, and probably it failed. The line has no commands if all commands of l are of the first
+// kind.
+func (l *Line) Begun(printed string) *Line {
 	begun := *l
 	begun.Commands = nil
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		writes := slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Act != Read })
-		if c.Silent() || writes && !c.Unknown || c.Name == "mkdir" || c.Name == "echo" || c.Name == "printf" {
+		if c.Silent() || writes && (!c.Unknown || strings.HasPrefix(c.Name, "python") && !c.raised(printed)) || c.Name == "mkdir" || c.Name == "echo" || c.Name == "printf" {
 			continue
 		}
 		begun.Commands = slices.Clone(l.Commands[:i])

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,6 +16,15 @@ func (w *walker) python(c *Command) {
 	for _, name := range writtenBy(w.program(c)) {
 		w.file(c, Edit, name, true)
 	}
+}
+
+// raised reports whether a printed text has the end of the Python program that c runs by an error.
+func (c *Command) raised(printed string) bool {
+	name := "<stdin>"
+	if at := slices.IndexFunc(c.Args, func(a string) bool { return a == "-c" || !strings.HasPrefix(a, "-") }); at >= 0 {
+		name = cmp.Or(strings.TrimPrefix(path.Base(c.Args[at]), "-c"), "<string>")
+	}
+	return strings.Contains(printed, name+`", line `)
 }
 
 // program returns the program that an interpreter gets, or "" if the line does not have it.
@@ -50,7 +61,7 @@ func (w *walker) wrote(c *Command) {
 
 // Parts of programs of Python: names that get paths, and calls that write.
 var (
-	namesPath  = lazy.Regexp(`\b(\w+)\s*=\s*(?:(?:pathlib\.)?Path\()?["']([^"'\n]+)["']`)
+	namesPath  = lazy.Regexp(`\b(\w+)\s*=\s*(?:(?:pathlib\.)?Path\()?(["'][^"'\n]+["'])`)
 	namesPaths = lazy.Regexp(`\bfor\s+(\w+)\s+in\s*[\[(]((?:\s*["'][^"'\n]+["']\s*,?)+)\s*[\])]`)
 	onePath    = lazy.Regexp(`["']([^"'\n]+)["']`)
 	opens      = lazy.Regexp(`\bopen\(\s*(?:["']([^"'\n]+)["']|(\w+))\s*,\s*(?:mode\s*=\s*)?["'][bt]*(?:[wax]|r[bt]*\+)`)
@@ -63,22 +74,9 @@ func writtenBy(program string) (paths []string) {
 	if !strings.Contains(program, "open(") && !strings.Contains(program, ".write_") {
 		return nil
 	}
-	type naming struct {
-		at    int
-		paths []string
-	}
-	named := make(map[string][]naming)
-	for _, m := range namesPath.Get().FindAllStringSubmatchIndex(program, -1) {
-		name := program[m[2]:m[3]]
-		named[name] = append(named[name], naming{m[0], []string{program[m[4]:m[5]]}})
-	}
-	for _, m := range namesPaths.Get().FindAllStringSubmatchIndex(program, -1) {
-		all := naming{at: m[0]}
-		for _, one := range onePath.Get().FindAllStringSubmatch(program[m[4]:m[5]], -1) {
-			all.paths = append(all.paths, one[1])
-		}
-		name := program[m[2]:m[3]]
-		named[name] = append(named[name], all)
+	named := make(map[string][][]int) // matches that give a name its paths
+	for _, m := range append(namesPath.Get().FindAllStringSubmatchIndex(program, -1), namesPaths.Get().FindAllStringSubmatchIndex(program, -1)...) {
+		named[program[m[2]:m[3]]] = append(named[program[m[2]:m[3]]], m)
 	}
 	for _, m := range append(opens.Get().FindAllStringSubmatchIndex(program, -1), pathWrites.Get().FindAllStringSubmatchIndex(program, -1)...) {
 		group := slices.IndexFunc(m[2:], func(at int) bool { return at >= 0 }) + 2
@@ -87,13 +85,15 @@ func writtenBy(program string) (paths []string) {
 			paths = append(paths, found)
 			continue
 		}
-		latest := naming{at: -1}
+		latest := make([]int, 6)
 		for _, n := range named[found] {
-			if n.at < m[0] && n.at > latest.at {
+			if n[0] < m[0] && n[0] >= latest[0] {
 				latest = n
 			}
 		}
-		paths = append(paths, latest.paths...)
+		for _, one := range onePath.Get().FindAllStringSubmatch(program[latest[4]:latest[5]], -1) {
+			paths = append(paths, one[1])
+		}
 	}
 	return slices.DeleteFunc(paths, func(p string) bool { return strings.ContainsAny(p, "{}*%$ \\") })
 }

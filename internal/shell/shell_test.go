@@ -934,11 +934,37 @@ func TestBegun(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, c := range l.Begun().Commands {
+		for _, c := range l.Begun("").Commands {
 			got = append(got, c.Name)
 		}
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("of %q hold %q, want %q", line, got, want)
+		}
+	}
+}
+
+// What a program of Python wrote holds unless it ended by an error.
+func TestBegunPrograms(t *testing.T) {
+	for _, tt := range []struct {
+		line, printed string
+		holds         bool
+	}{
+		{"python3 - <<'P'\nopen('b', 'w')\nP\nmake", "", true},
+		{"python3 - <<'P'\nopen('b', 'w')\nP\nmake", `File "<stdin>", line 1`, false},
+		{"python3 - <<'P'\nopen('b', 'w')\nP\nmake", `File "<string>", line 1`, true},
+		{`python -u -c "open('b', 'w')" && make`, `File "<string>", line 1`, false},
+		{`python -u -c "open('b', 'w')" && make`, `File "<stdin>", line 1`, true},
+		{"cat > d/p.py <<'P'\nopen('b', 'w')\nP\npython3 d/p.py && make", `File "/srv/d/p.py", line 1`, false},
+		{"cat > d/p.py <<'P'\nopen('b', 'w')\nP\npython3 d/p.py && make", `File "/srv/d/q.py", line 1`, true},
+		{"python3 - <<'P'\nprint('b')\nP\nmake", "", false},
+		{"go build -o b; make", "", false},
+	} {
+		l, err := Parse(tt.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(l.Begun(tt.printed).Commands, func(c Command) bool { return c.Unknown }); got != tt.holds {
+			t.Errorf("%s, which printed %q: %v, want %v", tt.line, tt.printed, got, tt.holds)
 		}
 	}
 }
