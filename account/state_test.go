@@ -240,3 +240,14 @@ func TestStateNamesItsBlocks(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// A client may use the id of a call again: each call has its own outcome.
+func TestCallsWithOneID(t *testing.T) {
+	c := new(talk).bash("make", "ok")
+	c.calls = 0
+	c.ended("Bash", `{"command":"make"}`, "Exit code 2", true)
+	_, s := account.Read(c.msgs, c.blocks(), nil)
+	if s.Last.Outcome != "failed" {
+		t.Errorf("the last call ended with %q", s.Last.Outcome)
+	}
+}

@@ -325,6 +325,10 @@ func TestWherePatchesComeFrom(t *testing.T) {
 			t.Errorf("%q makes the changes %v, want %d", line, got, want)
 		}
 	}
+	got := readLine("apply_patch '*** Begin Patch\n*** Update File: a.go\n@@\n-lamp\n+bulb\n*** End Patch'").changes()
+	if len(got) != 1 || !strings.Contains(got[0].text, "bulb") {
+		t.Errorf("the changes are %v, want one that tells the new line", got)
+	}
 }
 
 // A statement that was made before is no new fact, unless it answers another question.

@@ -165,3 +165,31 @@ func keys(v any) (list []string) {
 	}
 	return list
 }
+
+// The members of each object are those of the table in the specification, and the same may be left
+// out.
+func TestMembersAreThoseOfTheSpecification(t *testing.T) {
+	header, segment, omission, set, fetch, output := new(Header).members(), new(Segment).members(), new(Omission).members(), new(Set).members(), new(Fetch).members(), new(Output).members()
+	text, err := os.ReadFile(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for title, members := range map[string][]member{
+		"### Header": header[:], "**`segment`**": segment[:], "**`omission`**": omission[:], "**`set`**": set[:], "**`fetch`**": fetch[:], "**`output`**": output[:],
+	} {
+		_, table, _ := strings.Cut(string(text), "\n"+title)
+		_, table, _ = strings.Cut(table, "\n|---|---|---|---|\n")
+		table, _, _ = strings.Cut(table, "\n\n")
+		want, got := make(map[string]bool), make(map[string]bool)
+		for row := range strings.Lines(table) {
+			cells := strings.Split(row, "|")
+			want[strings.Trim(cells[1], " `")] = strings.TrimSpace(cells[3]) == "opt."
+		}
+		for _, m := range members {
+			got[m.key] = m.optional
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-specification +code):\n%s", title, d)
+		}
+	}
+}

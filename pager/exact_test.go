@@ -338,3 +338,12 @@ func TestTriggersAtTheirBounds(t *testing.T) {
 		}
 	}
 }
+
+// The shapes of the lines are worth as much as all lines and names of the middle, each name once.
+func TestShapesAreWorthTheMiddle(t *testing.T) {
+	lines := []Passage{{Worth: 1, Names: []int32{0, 1}}, {Worth: 2, Names: []int32{1}}}
+	m := &middle{block: 1, Passages: &Passages{Names: []int64{5, 7}, Readings: []Reading{{}, {Passages: lines}, {}}}}
+	if got := m.shapes().total; got != 1+2+5+7 {
+		t.Errorf("they are worth %d, want 15", got)
+	}
+}

@@ -197,6 +197,11 @@ func TestFit(t *testing.T) {
 	if _, err := account.ParsePrior(Fit(nil).String()); err != nil {
 		t.Error(err)
 	}
+	// Properties that always go together share the weight.
+	p := Fit([]*Sample{NewSample(&Session{Questions: []Question{{MustHave: []string{"lamp of the hall"}}}}, c, nil)})
+	if first, last := p.Weight("kind", "words"), p.Weight("length", "person"); last*5 < first*4 || first*5 < last*4 {
+		t.Errorf("of the words of a person, the kind has %d and the length %d", first, last)
+	}
 }
 
 // The exams of this repository are valid; an account answers most of their questions, and a

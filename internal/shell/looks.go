@@ -122,7 +122,7 @@ func given(args []string, options string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		long := strings.HasPrefix(a, "--")
 		name, _, _ := strings.Cut(a, "=")
-		return text.HasWord(options, name) || !long && len(a) > 2 && a[0] == '-' && text.HasWord(options, a[:2])
+		return text.HasWord(options, name) || !long && len(a) > 2 && text.HasWord(options, a[:2])
 	})
 }
 

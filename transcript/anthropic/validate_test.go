@@ -47,6 +47,11 @@ func TestValidate(t *testing.T) {
 			want: []string{"A6 1"},
 		},
 		{
+			name: "a server tool without a result, and text behind it",
+			list: []string{ask, `{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"text","text":"x"}]}`},
+			want: []string{"A6 1"},
+		},
+		{
 			name: "a server tool's result without a call",
 			list: []string{ask, `{"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"s","content":[]}]}`},
 			want: []string{"A6 1"},

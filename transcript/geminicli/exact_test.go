@@ -117,7 +117,7 @@ func TestSettingsThatAreKept(t *testing.T) {
 func TestGreetings(t *testing.T) {
 	greeting := head + "\n" + `{"id":"c","type":"user","content":"<session_context>x"}` + "\n"
 	longest := greeting + strings.Repeat(" ", longestGreeting-len(greeting))
-	for in, want := range map[string]bool{greeting: false, greeting + `{"id":"u","ty`: true, greeting + going: true, longest: false, longest + " ": true, `{"projectHash":"h"}`: false, `{"sessionId":"s"}`: false} {
+	for in, want := range map[string]bool{greeting: false, greeting + `{"id":"u","ty`: true, greeting + going: true, head + "\n" + `{"id":"c","type":"gemini","content":"<session_context>x"}` + "\n": true, longest: false, longest + " ": true, `{"projectHash":"h"}`: false, `{"sessionId":"s"}`: false} {
 		if got := Format.Sniff([]byte(in)); got != want {
 			t.Errorf("%.200s: %v, want %v", in, got, want)
 		}
