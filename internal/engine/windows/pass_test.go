@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -127,6 +128,31 @@ func TestReceiptsAreBilled(t *testing.T) {
 		got := fmt.Sprintf("%s; twice %d, compacted %d, side %d, unseen %d, %s", strings.Join(after, " "), c.res.Twice, c.res.Compacted, side, c.res.Unseen, ends)
 		if got != tt.want {
 			t.Errorf("since %v, one %v, seen %q:\n%s, want\n%s", tt.since, tt.one, tt.seen, got, tt.want)
+		}
+	}
+}
+
+// Of a user's messages under hard rules, those stay whole in an account that have at most a
+// sixteenth of the budget each and a quarter together.
+func TestMessagesThatStayWhole(t *testing.T) {
+	for _, tt := range []struct {
+		size token.Count // of each of six messages
+		want int
+	}{{100, 4}, {101, 0}, {66, 6}, {67, 5}} {
+		h := talkOf("uuuuuu")
+		req := &pager.Request{Budget: 1600, Size: func(int, pager.Form) token.Count { return tt.size }}
+		for range h.Blocks {
+			req.Blocks = append(req.Blocks, pager.Candidate{Form: pager.Whole, Rule: pager.RuleCorrection})
+		}
+		p := &pass{held: h, verbatim: true, meter: hold.Meter{Counter: letters{}}}
+		got := 0
+		for _, b := range p.accountBlocks(req, new(pager.Plan)) {
+			if b.Fixed {
+				got++
+			}
+		}
+		if got != tt.want {
+			t.Errorf("of messages with %d tokens %d stay whole, want %d", tt.size, got, tt.want)
 		}
 	}
 }
