@@ -11,9 +11,8 @@ import (
 type Index struct {
 	lists   map[string]*List
 	ids     []int64  // ids of the documents, ascending; the place of a document in lists is its index here
-	lengths []uint32 // lengths of the documents in words; 0 for a removed document
+	lengths []uint32 // lengths of the documents in words
 	words   uint64   // the sum of the lengths
-	gone    []uint32 // places of removed documents, ascending
 }
 
 // Counts returns the number of occurrences of each word.
@@ -61,75 +60,9 @@ func (x *Index) list(word string) *List {
 	return l
 }
 
-// Remove removes a document: no search finds it any more, and no statistic counts it. Its
-// postings stay in the lists until many documents are removed.
-func (x *Index) Remove(id int64) {
-	i, ok := slices.BinarySearch(x.ids, id)
-	if !ok || x.lengths[i] == 0 {
-		return
-	}
-	x.words -= uint64(x.lengths[i])
-	x.lengths[i] = 0
-	place := uint32(i) //nolint:gosec // places are such numbers
-	at, _ := slices.BinarySearch(x.gone, place)
-	x.gone = slices.Insert(x.gone, at, place)
-	if len(x.gone) > goneAtMost+len(x.ids)/16 {
-		x.sweep()
-	}
-}
-
-// goneAtMost limits how many removed documents may still have postings: this many, and a sixteenth
-// of all documents. Above the limit their postings are removed.
-const goneAtMost = 64
-
-// sweep removes the postings of removed documents from the lists.
-func (x *Index) sweep() {
-	if len(x.gone) == 0 {
-		return
-	}
-	var swept Index
-	places := swept.take(x.ids, x.lengths)
-	for word, l := range x.lists {
-		swept.join(word, l, places, x.lengths)
-	}
-	*x = swept
-}
-
-// take adds the documents of another index, without removed ones. places[i] is the new place of the
-// document that has place i in the other index.
-func (x *Index) take(ids []int64, lengths []uint32) (places []uint32) {
-	places = make([]uint32, len(ids))
-	for i, length := range lengths {
-		if length > 0 {
-			places[i] = x.place(ids[i], length)
-		}
-	}
-	return places
-}
-
-// join appends the postings in l, a list of another index, to the list of a word. The slices places
-// and lengths are indexed by the places of documents in the other index. They have the new place
-// and the length of each document.
-func (x *Index) join(word string, l *List, places, lengths []uint32) {
-	var docs, counts [BlockSize]uint32
-	var to *List
-	for c := l.Cursor(); c.Next(); {
-		for i := range c.Decode(&docs, &counts) {
-			length := lengths[docs[i]]
-			if length == 0 {
-				continue
-			}
-			if to == nil {
-				to = x.list(word)
-			}
-			to.add(places[docs[i]], counts[i], length)
-		}
-	}
-}
-
 // View returns the lists of words. The view is valid until the index changes.
 func (x *Index) View(words []string) View {
-	v := View{IDs: x.ids, Lengths: x.lengths, Words: x.words, Gone: x.gone, Lists: make([]*List, len(words))}
+	v := View{IDs: x.ids, Lengths: x.lengths, Words: x.words, Lists: make([]*List, len(words))}
 	for i, w := range words {
 		v.Lists[i] = x.lists[w]
 	}

@@ -58,10 +58,8 @@ type Segment struct {
 	Pages   [][]byte // the lists, for [Lookup] and [Words]; the number of pages is a power of 2
 }
 
-// Segment returns the index as a segment, without removed documents. The segment shares ids
-// and lengths with the index.
+// Segment returns the index as a segment. The segment shares ids and lengths with the index.
 func (x *Index) Segment() *Segment {
-	x.sweep()
 	size := 0
 	for word, l := range x.lists {
 		size += len(word) + len(l.data) + 8
@@ -220,10 +218,22 @@ func field(data []byte) (value, rest []byte, err error) {
 // Join adds the documents of a segment after all others. ids and lengths are the results of
 // [ParseDocs]. Documents whose length the caller has set to 0 are left out.
 func (x *Index) Join(pages [][]byte, ids []int64, lengths []uint32) error {
-	places := x.take(ids, lengths)
+	places := make([]uint32, len(ids)) // by the place in the segment
+	for i, length := range lengths {
+		if length > 0 {
+			places[i] = x.place(ids[i], length)
+		}
+	}
+	var docs, counts [BlockSize]uint32
 	for _, page := range pages {
 		err := Words(page, uint32(len(ids)), func(word string, l *List) error { //nolint:gosec // places are such numbers
-			x.join(word, l, places, lengths)
+			for c := l.Cursor(); c.Next(); {
+				for i := range c.Decode(&docs, &counts) {
+					if at := docs[i]; lengths[at] > 0 {
+						x.list(word).add(places[at], counts[i], lengths[at])
+					}
+				}
+			}
 			return nil
 		})
 		if err != nil {
