@@ -441,6 +441,9 @@ func TestRepliesHaveALimit(t *testing.T) {
 	if data, err := c.Replay(t.Context(), scope, &api.IDRequest{ID: "m_1"}); err != nil || len(data.Data) != 1000 {
 		t.Error(len(data.Data), err)
 	}
+	if c.opts.MaxReply != 256<<20 { // as is promised; to read so much takes too long
+		t.Errorf("the default is %d bytes", c.opts.MaxReply)
+	}
 }
 
 // Of what a server says why it refuses, 4 MiB are read: what is longer is no problem of

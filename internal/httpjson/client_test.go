@@ -188,32 +188,35 @@ func TestRepliesHaveALimit(t *testing.T) {
 	}
 }
 
-// A stream lives for as long as it says something now and then.
+// A stream lives for as long as it says something now and then. A client that expects no stream waits longer.
 func TestStreamThatGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		in, out := io.Pipe()
-		go func() {
-			for range 4 {
-				time.Sleep(40 * time.Millisecond) // of the bubble's clock
-				if _, err := io.WriteString(out, "data: a\n\n"); err != nil {
-					t.Error(err)
+	for _, o := range []Options{{Idle: 50 * time.Millisecond}, {Idle: 30 * time.Millisecond, NoStream: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			in, out := io.Pipe()
+			go func() {
+				for range 4 {
+					time.Sleep(40 * time.Millisecond) // of the bubble's clock
+					if _, err := io.WriteString(out, "data: a\n\n"); err != nil {
+						t.Error(err)
+					}
 				}
+				_ = out.Close() // a pipe fails never
+			}()
+			answer := func(r *http.Request) (*http.Response, error) {
+				context.AfterFunc(r.Context(), func() { _ = out.CloseWithError(r.Context().Err()) }) // as package http does
+				return &http.Response{StatusCode: http.StatusOK, Body: in, Request: r}, nil
 			}
-			_ = out.Close() // a pipe fails never
-		}()
-		answer := func(r *http.Request) (*http.Response, error) {
-			context.AfterFunc(r.Context(), func() { _ = out.CloseWithError(r.Context().Err()) }) // as package http does
-			return &http.Response{StatusCode: http.StatusOK, Body: in, Request: r}, nil
-		}
-		events := 0
-		_, err := client(t, Options{Idle: 50 * time.Millisecond, HTTPClient: &http.Client{Transport: roundTripper(answer)}}).Stream(t.Context(), "http://host", nil, func(*Event) (bool, error) {
-			events++
-			return false, nil
+			events := 0
+			o.HTTPClient = &http.Client{Transport: roundTripper(answer)}
+			_, err := client(t, o).Stream(t.Context(), "http://host", nil, func(*Event) (bool, error) {
+				events++
+				return false, nil
+			})
+			if err != nil || events != 4 {
+				t.Errorf("NoStream %v: %d events, %v", o.NoStream, events, err)
+			}
 		})
-		if err != nil || events != 4 {
-			t.Errorf("%d events, %v", events, err)
-		}
-	})
+	}
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

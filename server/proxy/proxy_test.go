@@ -337,6 +337,9 @@ func TestRequiredRecords(t *testing.T) {
 		if err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, `"type":"error"`) || !strings.Contains(text, "nothing was sent") {
 			t.Errorf("got %v, %q, %v", resp, text, err)
 		}
+		if got := s.proxy.Traffic(); got.Calls != 1 || got.Failed != 1 || got.BytesIn != int64(len(claudeBody)) {
+			t.Errorf("traffic: %+v", got)
+		}
 	})
 	for _, tt := range []struct{ path, kind, body, reply, end, want string }{
 		{"/v1/messages", "text/event-stream", claudeBody, claudeReply, claudeStop, "event: error\ndata: {\"error\":{\"message\":\"carrel proxy: the outcome"},

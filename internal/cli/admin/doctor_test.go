@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -321,5 +322,10 @@ func TestDoctorCompressesAConversation(t *testing.T) {
 	d, _ := examine(t)
 	if c := d.validator(t.Context()); c.State != stateOK || c.Advice != "" {
 		t.Errorf("%+v", c)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if c := d.validator(ctx); c.State != stateFail || !strings.Contains(c.Detail, context.Canceled.Error()) {
+		t.Errorf("what cannot be compressed: %+v", c)
 	}
 }

@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
 // rowsOf returns live rows with ids of one letter.
@@ -122,6 +125,39 @@ func TestBlocksThatComeBack(t *testing.T) {
 		if (k != nil) != tt.want || k != nil && !k.used {
 			t.Errorf("%+v: %+v", tt, k)
 		}
+	}
+}
+
+// In a session with earlier windows a shortened block grew, and the one behind it moved on. Both keep
+// their ids, and one comes back, once.
+func TestBlocksThatMove(t *testing.T) {
+	was, is := saying(4), saying(4)
+	was.Messages = []transcript.Message{{Items: []int{0}}, {Items: []int{2}}}
+	is.Messages = []transcript.Message{{Items: []int{0, 1}}, {Items: []int{3}}, {Items: []int{2}}}
+	old := &hold.Snapshot{Session: was, Rows: rowsOf("ac")}
+	old.Blocks, _ = was.Blocks()
+	old.Rows[0].Form, old.Rows[0].State = string(pager.Line), store.StateStub
+	m, reg := newMerge(is), newRegister(old)
+	reg.past = true
+	err := over(nil).match(t.Context(), "a", is, m, reg)
+	if err != nil || m.rows[0].ID != "a" || m.rows[1].ID != "" || m.rows[2].ID != "c" || fmt.Sprint(m.revived) != "[a]" {
+		t.Errorf("%+v, back %v, %v", m.rows, m.revived, err)
+	}
+}
+
+// What the client keeps when it compacts is in the present window alone. Older windows stay whole.
+func TestWindowsBehindACompaction(t *testing.T) {
+	body := func(words string) []byte {
+		return []byte(`{"messages":[{"role":"user","content":"` + strings.ReplaceAll(words, " ", `"},{"role":"user","content":"`) + `"}]}`)
+	}
+	known, err := openai.Format.Decode("", chat.Windows([][]byte{body("a b")}, body("c b d")))
+	s, err2 := openai.Format.Decode("", body("e b d"))
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := behindCompaction(&api.ImportRequest{Data: s.Bytes(), Compaction: "new"}, s, &hold.Snapshot{Session: known})
+	if want := chat.Windows([][]byte{body("a b"), body("c")}, body("e b d")); err != nil || !bytes.Equal(got.Data, want) {
+		t.Errorf("%s, %v, want %s", got.Data, err, want)
 	}
 }
 
