@@ -141,6 +141,9 @@ func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcr
 		left := open[:0]
 		for _, c := range open {
 			if k := reg.moved(m.msgs, &m.blocks[c.block], itemsOf(s, m.msgs, &m.blocks[c.block])); k != nil {
+				if c.known != nil {
+					c.known.used = false
+				}
 				m.keep(c.block, k, same)
 			} else {
 				left = append(left, c)

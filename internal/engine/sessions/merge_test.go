@@ -145,6 +145,23 @@ func TestBlocksThatMove(t *testing.T) {
 	}
 }
 
+// A block that moved to the place of a part of it is itself. The part has left the conversation.
+func TestBlocksThatMoveToAPart(t *testing.T) {
+	was, is := saying(2), saying(2)
+	was.Messages = []transcript.Message{{Items: []int{0}}, {Role: transcript.RoleUser, Items: []int{0, 1}}}
+	is.Messages = []transcript.Message{{Items: []int{0, 1}}}
+	old := &hold.Snapshot{Session: was, Rows: rowsOf("ac")}
+	old.Blocks, _ = was.Blocks()
+	m, reg := newMerge(is), newRegister(old)
+	reg.past = true
+	if err := over(nil).match(t.Context(), "a", is, m, reg); err != nil || m.rows[0].ID != "c" {
+		t.Fatalf("%+v, %v", m.rows, err)
+	}
+	if m.leave(reg); len(m.off) != 1 || m.off[0].ID != "a" {
+		t.Errorf("%+v left", m.off)
+	}
+}
+
 // What the client keeps when it compacts is in the present window alone. Older windows stay whole.
 func TestWindowsBehindACompaction(t *testing.T) {
 	body := func(words string) []byte {
