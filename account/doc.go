@@ -25,8 +25,8 @@
 // Lines that an edit removes stand below a "-", added lines below a "+". An
 // ellipsis marks a gap in prose. A block with gaps ends with its id, by which
 // the original is recalled. The [State] holds the facts at the end of the
-// conversation: tasks, branch, files, calls that changed something outside of
-// files, the last command.
+// conversation: tasks, branch, changed files with the names that they define,
+// calls that changed something outside of files, the last command.
 //
 // # Choice
 //

@@ -26,17 +26,18 @@ type State struct {
 	Said    string // the last sentence that the agent wrote since the user's last message
 	Tasks   []Task
 	Places  []Place
-	Changed []string // changed files, the last changed at the end
-	Loose   []string // those of Changed that no later commit has
-	Again   []string // those of Loose that an earlier commit has
-	Agents  []string // descriptions of running sub-agents
-	Records []string // the newest calls that changed something outside of files, the newest last
-	More    int      // number of such calls before Records
-	Last    Ran      // the last command that failed or did not only show something, or the zero Ran
-	Since   bool     // whether files were changed after Last
-	Failing []Ran    // recent failed commands other than Last, until a similar one runs or a commit is made; the newest last
-	Runs    []Ran    // the newest run of each of the newest commands, the newest last; a failed run stays until a later run of the command has ended
-	Blocks  []int    // blocks that the state comes from, ascending
+	Changed []string          // changed files, the last changed at the end
+	Loose   []string          // those of Changed that no later commit has
+	Again   []string          // those of Loose that an earlier commit has
+	Defined map[string]string // by changed file: the names that it defines, such as " (open, shut)"
+	Agents  []string          // descriptions of running sub-agents
+	Records []string          // the newest calls that changed something outside of files, the newest last
+	More    int               // number of such calls before Records
+	Last    Ran               // the last command that failed or did not only show something, or the zero Ran
+	Since   bool              // whether files were changed after Last
+	Failing []Ran             // recent failed commands other than Last, until a similar one runs or a commit is made; the newest last
+	Runs    []Ran             // the newest run of each of the newest commands, the newest last; a failed run stays until a later run of the command has ended
+	Blocks  []int             // blocks that the state comes from, ascending
 
 	did bool // whether a call changed something after Said
 }
@@ -70,7 +71,7 @@ const (
 
 // newTracker returns a tracker that reads the conversation with r.
 func newTracker(r *reader) *tracker {
-	return &tracker{reader: r, tasks: make(map[string]*Task), places: make(map[string]*Place), running: make(map[string]string), from: make(map[int]bool)}
+	return &tracker{reader: r, tasks: make(map[string]*Task), places: make(map[string]*Place), running: make(map[string]string), from: make(map[int]bool), written: make(map[string]bool)}
 }
 
 // A tracker collects the state while it passes over a conversation.
@@ -83,6 +84,7 @@ type tracker struct {
 	files   []string
 	loose   []string
 	held    []string          // files that a commit has
+	written map[string]bool   // files that commands have written since they were read or written whole
 	staged  []string          // paths that git was told to commit since the last commit
 	running map[string]string // tasks of running sub-agents, by id
 	records []record
@@ -189,9 +191,12 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 			case ch.from != "" && t.rename(t.short(ch.from), name):
 			default:
 				t.change(name)
+				t.written[name] = t.written[name] && !ch.whole
 			}
 		}
 		t.since, t.did = true, true
+	case class == tool.Read && !in.Get("offset").Exists():
+		delete(t.written, t.short(tool.Path(c)))
 	case class == tool.Command:
 		t.command(c)
 	case delegates(c) && in.Get("run_in_background").Bool():
@@ -411,6 +416,7 @@ func (t *tracker) effects(l *shell.Line) {
 				}
 				if name := t.short(e.Path); !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, "..") {
 					t.change(name)
+					t.written[name] = true
 				}
 			case shell.Delete:
 				t.forget(t.short(e.Path))
@@ -493,6 +499,7 @@ func lastSentence(said string) string {
 func (t *tracker) state() *State {
 	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last, Since: t.since}
 	s.Again = slices.DeleteFunc(slices.Clone(t.loose), func(f string) bool { return !slices.Contains(t.held, f) })
+	s.Defined = t.defined(t.files)
 	s.Records, s.More = t.newestRecords()
 	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
 		s.Said, s.did = lastSentence(t.said), t.did
@@ -572,7 +579,11 @@ func (s *State) Text() string {
 	files := func(title string, all, but []string) {
 		all = slices.DeleteFunc(slices.Clone(all), func(f string) bool { return slices.Contains(but, f) })
 		more := max(0, len(all)-mostFiles)
-		list(title, more, all[more:])
+		all = all[more:]
+		for i, f := range all {
+			all[i] += s.Defined[f]
+		}
+		list(title, more, all)
 	}
 	files("changed and committed", s.Changed, s.Loose)
 	files("committed, then changed again", s.Again, nil)

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -249,5 +250,69 @@ func TestCallsWithOneID(t *testing.T) {
 	_, s := account.Read(c.msgs, c.blocks(), nil)
 	if s.Last.Outcome != "failed" {
 		t.Errorf("the last call ended with %q", s.Last.Outcome)
+	}
+}
+
+// The state tells what changed files define, the last changed first, in a two-hundredth of the
+// conversation's bytes.
+func TestWhatChangedFilesDefine(t *testing.T) {
+	long := strings.Repeat("x", 19)
+	write := func(c *talk, name, content string) {
+		in, err := json.Marshal(map[string]string{"file_path": name, "content": content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.call("Write", string(in), "ok")
+	}
+	for _, tt := range []struct {
+		name  string
+		bytes int // of other text
+		does  func(c *talk)
+		want  string // of the last changed file
+	}{
+		{"languages", 20_000, func(c *talk) {
+			write(c, "a.x", "func Lamp() {\nfunc (b *Bulb) Shine(n int) {\n\tlet no = 1\nexport async function dim() {\n  def _hidden(self):\n    def fade(self):\npub(crate) fn glow<T>() {\nconst HALL = 1\nexport const ceiling = () => {}\n// func gone\nfunc Lamp() {")
+		}, " (Lamp, Shine, dim, fade, glow, HALL, ceiling)"},
+		{"nothing", 20_000, func(c *talk) { write(c, "a.go", "package a\n") }, ""},
+		{"a test", 20_000, func(c *talk) { write(c, "a_test.go", "func TestLamp(") }, ""},
+		{"a text for people", 20_000, func(c *talk) { write(c, "a.md", "class Lamp\n") }, ""},
+		{"as many bytes as may be", 40_000, func(c *talk) {
+			write(c, "a.go", "func A"+long+"\nfunc B"+long+"\nfunc C"+long+"\nfunc D"+long+"\nfunc E"+long+"\n")
+		}, " (A" + long + ", B" + long + ", C" + long + ", D" + long + ", E" + long + ")"},
+		{"more", 40_000, func(c *talk) {
+			write(c, "a.go", "func A"+long+"\nfunc B"+long+"\nfunc C"+long+"\nfunc D"+long+"\nfunc E"+long+"\nfunc Fxxxxxxxxx\nfunc G\n")
+		}, " (A" + long + ", B" + long + ", C" + long + ", D" + long + ", E" + long + ", Fxxxxxxxxx, …)"},
+		{"a short conversation", 0, func(c *talk) { write(c, "a.go", "func Lamp\n") }, ""},
+		{"an edit", 20_000, func(c *talk) {
+			write(c, "a.go", "func Lamp\nfunc Bulb\n")
+			c.call("Edit", `{"file_path":"a.go","old_string":"Lamp","new_string":"Light"}`, "ok")
+		}, " (Light, Bulb)"},
+		{"a command", 20_000, func(c *talk) { write(c, "a.go", "func Lamp\n"); c.bash("sed -i s/Lamp/Light/ a.go", "") }, " (Lamp, …)"},
+		{"a command, and an edit", 20_000, func(c *talk) {
+			write(c, "a.go", "func Lamp\n")
+			c.bash("echo '// x' >> a.go", "").call("Edit", `{"file_path":"a.go","old_string":"Lamp","new_string":"Light"}`, "ok")
+		}, " (Light, …)"},
+		{"a command before the file is read", 20_000, func(c *talk) {
+			c.bash("echo 'func Lamp' >> a.go", "").call("Read", `{"file_path":"a.go"}`, "func Lamp\n")
+		}, " (Lamp)"},
+		{"a command before a part is read", 20_000, func(c *talk) {
+			write(c, "a.go", "func Lamp\n")
+			c.bash("echo 'func Light' >> a.go", "").call("Read", `{"file_path":"a.go","offset":2}`, "func Light\n")
+		}, " (Lamp, …)"},
+		{"a command before the file is written", 20_000, func(c *talk) { c.bash("echo 'func Lamp' >> a.go", ""); write(c, "a.go", "func Lamp\n") }, " (Lamp)"},
+	} {
+		c := new(talk).agent(strings.Repeat("A lamp. ", tt.bytes/8))
+		tt.does(c)
+		_, s := account.Read(c.msgs, c.blocks(), nil)
+		if got := s.Defined[s.Changed[0]]; got != tt.want || !strings.Contains(s.Text()+"\n", "\n  "+s.Changed[0]+tt.want+"\n") {
+			t.Errorf("%s: got %q, want %q, in\n%s", tt.name, got, tt.want, s.Text())
+		}
+	}
+	c := new(talk).agent(strings.Repeat("A lamp. ", 1800))
+	for _, name := range []string{"a.go", "b.go", "c.go"} {
+		write(c, name, "func "+strings.Repeat("L", 28)+"\n")
+	}
+	if _, s := account.Read(c.msgs, c.blocks(), nil); len(s.Defined) != 2 || s.Defined["a.go"] != "" {
+		t.Errorf("of three files in a short conversation: %q", s.Defined)
 	}
 }

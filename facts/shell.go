@@ -148,13 +148,10 @@ func (l commandLine) changes() []change {
 
 // patchesOf returns the patches that a command gets on standard input or as arguments.
 func patchesOf(c *shell.Command) []shell.Patch {
-	switch {
-	case c.Fed:
-		return shell.Patches(c.Input)
-	case c.Name != "git" && c.Name != "patch":
+	if !c.Fed && c.Name != "git" && c.Name != "patch" {
 		return shell.Patches(strings.Join(c.Args, " "))
 	}
-	return nil
+	return shell.Patches(c.Input)
 }
 
 // changeOf converts an effect of a command to a change. It returns false for an effect

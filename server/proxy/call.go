@@ -442,9 +442,7 @@ func (c *call) again(r *http.Request, resp *http.Response) (*http.Response, erro
 func (c *call) refused(resp *http.Response, text []byte) *outcome {
 	tap := wire.NewTap(c.dialect, resp.Header.Get("Content-Type"), strings.Join(resp.Header["Content-Encoding"], ", "))
 	tap.Feed(text)
-	out := &outcome{state: store.CallFailed, status: resp.StatusCode, answer: *tap.End(false), bytes: int64(len(text)), first: c.proxy.opts.Now()}
-	out.answer.Status = out.status
-	return out
+	return &outcome{state: store.CallFailed, status: resp.StatusCode, answer: *tap.End(false), bytes: int64(len(text)), first: c.proxy.opts.Now()}
 }
 
 // next records the outcome of what was sent, and the intent of what is sent now. It fails with

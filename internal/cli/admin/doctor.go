@@ -249,19 +249,14 @@ func (d *doctor) transcripts(context.Context) doctorCheck {
 const refused = `{"model":"claude-opus-4-6","max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"?"}]}]}`
 
 func (d *doctor) validator(ctx context.Context) doctorCheck {
-	c := doctorCheck{Name: "validator", State: stateFail, Advice: "this is an error in Carrel: please report it"}
 	_, violations, err := carrel.Validate("anthropic", []byte(refused))
-	switch {
-	case err != nil:
-		c.Detail = err.Error()
-		return c
-	case len(violations) == 0:
-		c.Detail = "it accepts a request that every provider refuses"
-		return c
+	if err == nil && len(violations) == 0 {
+		err = errors.New("it accepts a request that every provider refuses")
+	} else if err == nil {
+		err = d.roundTrip(ctx)
 	}
-	if err := d.roundTrip(ctx); err != nil {
-		c.Detail = err.Error()
-		return c
+	if err != nil {
+		return doctorCheck{Name: "validator", State: stateFail, Detail: err.Error(), Advice: "this is an error in Carrel: please report it"}
 	}
 	return doctorCheck{Name: "validator", State: stateOK, Detail: "a conversation was compressed, and would be accepted"}
 }

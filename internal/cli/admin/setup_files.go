@@ -45,11 +45,6 @@ type setupFile struct {
 	alone bool        // the folder contains only this file
 }
 
-// newSetupFile returns a file with the given parts, which are added or removed together.
-func newSetupFile(path string, parts ...setupPart) *setupFile {
-	return &setupFile{path: path, parts: parts, all: parts}
-}
-
 // A setupPart is a part of a file. Both functions get the name of the file for errors.
 type setupPart struct {
 	with    func(name string, data []byte) ([]byte, error) // adds the part; does nothing if it is there

@@ -15,6 +15,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
+// newSetupFile returns a file with the given parts, which are added or removed together.
+func newSetupFile(path string, parts ...setupPart) *setupFile {
+	return &setupFile{path: path, parts: parts, all: parts}
+}
+
 func hooksFile(path string) *setupFile {
 	return newSetupFile(path, claudeHooks().part("carrel"))
 }
