@@ -92,7 +92,7 @@ func (c *chat) delta(d []byte) (out []byte, changed bool) {
 		}
 		c.text.WriteString(text)
 	} else if len(c.w.rounds) > 1 {
-		out, changed = with(out, "content", nil), true
+		out = with(out, "content", nil)
 	}
 	if len(c.w.rounds) > 1 {
 		out, changed = with(out, "role", nil), true
