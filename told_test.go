@@ -125,7 +125,7 @@ func TestAnchoredIsAnAccount(t *testing.T) {
 			t.Errorf("%d %%: the summary is recalled as %.100q, %v", share, whole.Data, err)
 		}
 		window := export(t, e, in.Session)
-		if !bytes.Contains(window, []byte(sum.ID)) || bytes.Contains(window, []byte("## Session Intent")) == last.Account || bytes.Contains(window, []byte("as Carrel computed it")) != last.Account {
+		if !bytes.Contains(window, []byte(sum.ID)) || bytes.Contains(window, []byte("## Session Intent")) == last.Account || bytes.Contains(window, []byte("computed by Carrel")) != last.Account {
 			t.Errorf("%d %%, account %v:\n%s", share, last.Account, window)
 		}
 		if last.Account {
@@ -156,7 +156,7 @@ func TestTheSmallestAccountHasNoState(t *testing.T) {
 			t.Fatal(err)
 		}
 		window := export(t, e, in.Session)
-		if bytes.Contains(window, []byte("as Carrel computed it")) != tt.state || !bytes.Contains(window, []byte("recall with an id in brackets")) {
+		if bytes.Contains(window, []byte("computed by Carrel")) != tt.state || !bytes.Contains(window, []byte("recall with an id in brackets")) {
 			t.Errorf("smallest %v:\n%s", tt.req.Smallest, window)
 		}
 	}

@@ -39,7 +39,7 @@
 // larger budget keeps everything that a smaller plan keeps. A gap of at most 40
 // bytes between kept lines of code is closed. Of the tokens that
 // are spent so far, up to an eighth keeps the newest blocks whole, and up to
-// 1/24 gives a call and the id of blocks that would otherwise be absent.
+// 1/21 gives a call and the id of blocks that would otherwise be absent.
 //
 // # Determinism
 //

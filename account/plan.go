@@ -59,7 +59,7 @@ func (e *TooSmallError) Error() string {
 }
 
 const (
-	idShare    = 24  // the largest part for calls and ids of otherwise absent blocks is 1/24
+	idShare    = 21  // the largest part for calls and ids of otherwise absent blocks is 1/21
 	tailShare  = 8   // the largest part for newest blocks kept whole is 1/8
 	mostUrgent = 600 // bytes of a user's words in an urgent block that are kept first
 )

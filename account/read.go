@@ -190,14 +190,16 @@ func (r *reader) prose(kind Kind, prose string, head int32) {
 	all := passages(prose)
 	above := head // index of the heading
 	var lines []opener
+	rules := false
 	for n, p := range all {
+		rules = kind == Words && (rules && !p.title || p.title && obliges.Get().MatchString(p.text))
 		if !listed(&p) {
 			lines = nil
 		}
 		for len(lines) > 0 && !p.code && lines[len(lines)-1].depth >= depth(p.text) {
 			lines = lines[:len(lines)-1]
 		}
-		u := Unit{Kind: kind, Text: p.text, Same: p.same, Head: above, First: n == 0, Last: n == len(all)-1, Title: p.title, Code: p.code, Size: size(prose)}
+		u := Unit{Kind: kind, Text: p.text, Same: p.same, Head: above, First: n == 0, Last: n == len(all)-1, Title: p.title, Code: p.code, Rule: rules, Size: size(prose)}
 		if kind == Report || kind == Argument || kind == Span {
 			u.Text = indented(p.text)
 		}

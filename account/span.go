@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
@@ -59,11 +60,14 @@ func (r *reader) guide(units []Unit, path string) {
 		u := &units[i]
 		u.Guide = true
 		if u.Title {
-			rules = all || strings.Contains(strings.ToLower(u.Text), "rule")
+			rules = all || obliges.Get().MatchString(u.Text)
 		}
 		u.Rule = rules && entry(u.Text)
 	}
 }
+
+// obliges matches a heading of text that binds.
+var obliges = lazy.Regexp(`(?i)rule|constraint|requirement|acceptance|convention`)
 
 // mentioned reports whether the user named a file.
 func (r *reader) mentioned(base string) bool {

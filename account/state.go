@@ -3,6 +3,7 @@ package account
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -528,10 +529,7 @@ func (t *tracker) state() *State {
 	for _, f := range t.runs {
 		s.Runs = append(s.Runs, f.ran)
 	}
-	for i := range t.from {
-		s.Blocks = append(s.Blocks, i)
-	}
-	slices.Sort(s.Blocks)
+	s.Blocks = slices.Sorted(maps.Keys(t.from))
 	return s
 }
 
@@ -589,9 +587,7 @@ func (s *State) Text() string {
 	files("committed, then changed again", s.Again, nil)
 	files("changed, not committed", s.Loose, s.Again)
 	list("done by calls", s.More, s.Records)
-	for _, a := range s.Agents {
-		b.WriteString("sub-agent runs: " + a + "\n")
-	}
+	list("sub-agents that run", 0, s.Agents)
 	for _, f := range s.Failing[max(0, len(s.Failing)-mostFailing):] {
 		b.WriteString("failed, not run again since: " + f.Command + "\n" + indent + arrow + f.Outcome + "\n")
 	}

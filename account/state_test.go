@@ -125,12 +125,12 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"five places", new(talk).many(5, func(t *talk, i int) {
 			t.bash(fmt.Sprintf("cd /%d && git checkout -b b%[1]d", i), fmt.Sprintf("Switched to a new branch 'b%d'", i))
 		}).bash("make", ""), "git in /4: branch b4, no commit here\ngit in /3: branch b3, no commit here\ngit in /2: branch b2, no commit here\ngit in /1: branch b1, no commit here\nlast command: make\n  → passed"},
-		{"a sub-agent that runs", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "Started. agentId: abc123 (internal)").user("go on"), "sub-agent runs: Look (abc123)"},
-		{"a sub-agent that has ended", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").call("Task", `{"description":"Paint","run_in_background":true}`, "agentId: def456\nmore").user("<task-notification>abc123 is done</task-notification>"), "sub-agent runs: Paint (def456)"},
-		{"sub-agents of which only another tells", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").agent("abc123 is done"), "sub-agent runs: Look (abc123)"},
+		{"a sub-agent that runs", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "Started. agentId: abc123 (internal)").user("go on"), "sub-agents that run:\n  Look (abc123)"},
+		{"a sub-agent that has ended", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").call("Task", `{"description":"Paint","run_in_background":true}`, "agentId: def456\nmore").user("<task-notification>abc123 is done</task-notification>"), "sub-agents that run:\n  Paint (def456)"},
+		{"sub-agents of which only another tells", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").agent("abc123 is done"), "sub-agents that run:\n  Look (abc123)"},
 		{"sub-agents by name", new(talk).many(4, func(t *talk, i int) {
 			t.call("Task", fmt.Sprintf(`{"description":"%c","run_in_background":true}`, 'D'-i), fmt.Sprintf("agentId: x%d", i))
-		}), "sub-agent runs: A (x3)\nsub-agent runs: B (x2)\nsub-agent runs: C (x1)\nsub-agent runs: D (x0)"},
+		}), "sub-agents that run:\n  A (x3)\n  B (x2)\n  C (x1)\n  D (x0)"},
 		{"a sub-agent that was waited for", new(talk).call("Task", `{"description":"Look"}`, "agentId: abc123"), ""},
 		{"a sub-agent without an id", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "started"), ""},
 		{"failures, the last three", new(talk).many(5, func(t *talk, i int) {
@@ -314,5 +314,39 @@ func TestWhatChangedFilesDefine(t *testing.T) {
 	}
 	if _, s := account.Read(c.msgs, c.blocks(), nil); len(s.Defined) != 2 || s.Defined["a.go"] != "" {
 		t.Errorf("of three files in a short conversation: %q", s.Defined)
+	}
+}
+
+// The text below a heading that says so binds: all of it in a long message of the user, and the entries
+// of lists in a file written for people.
+func TestHeadingsThatBind(t *testing.T) {
+	for title, want := range map[string]bool{"## 2. Acceptance": true, "# Rules": true, "# Constraints": true, "# Conventions": true, "# Requirements": true, "# Notes": false} {
+		said := "# Lamp\n\nIt is old.\n\n" + title + "\n\nIt shines.\n- It is red.\n\n# Notes\n\n- It hangs.\n" + strings.Repeat("Nothing else is known about it.\n", 40)
+		in, err := json.Marshal(said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct {
+			c    *talk
+			want string
+		}{
+			{new(talk).user(said), title + "|It shines.|- It is red."},
+			{new(talk).agent(said), ""},
+			{new(talk).call("Write", `{"file_path":"lamp.md","content":`+string(in)+`}`, "ok"), "- It is red."},
+		} {
+			if !want {
+				tt.want = ""
+			}
+			units, _ := account.Read(tt.c.msgs, tt.c.blocks(), nil)
+			var got []string
+			for i := range units {
+				if units[i].Rule {
+					got = append(got, strings.TrimSpace(units[i].Text))
+				}
+			}
+			if strings.Join(got, "|") != tt.want {
+				t.Errorf("below %s %q binds, want %q", title, got, tt.want)
+			}
+		}
 	}
 }

@@ -29,11 +29,11 @@ type accountInput struct {
 // Texts that explain an account to the agent. They stand behind the account, above the state if
 // there is one.
 const (
-	legend    = `Above: "$" is a command, "•" another call, "→" how it ended; ` + cutLegend
+	legend    = `Above: "$" command, "•" other call, "→" outcome; ` + cutLegend
 	talk      = `Above: "•" is a call; ` + cutLegend
 	cutLegend = "recall with an id in brackets returns the cut text."
 	callsTold = "The agent's last calls, shortened. The user did not write this."
-	stateHead = "STATE at the end, with what follows, as Carrel computed it. "
+	stateHead = "STATE at the very end, computed by Carrel. "
 )
 
 // accountInput returns the units, their worth and the state of the session. It reads the session
