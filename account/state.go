@@ -488,22 +488,15 @@ func clip(s string, n int) string {
 	return text.Clip(s, n)
 }
 
-// lastSentence returns the last sentence of said.
-func lastSentence(said string) string {
-	all := passages(said)
-	if len(all) == 0 {
-		return ""
-	}
-	return clip(text.Fold(all[len(all)-1].text), mostClosing)
-}
-
 func (t *tracker) state() *State {
 	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last, Since: t.since}
 	s.Again = slices.DeleteFunc(slices.Clone(t.loose), func(f string) bool { return !slices.Contains(t.held, f) })
 	s.Defined = t.defined(t.files)
 	s.Records, s.More = t.newestRecords()
 	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
-		s.Said, s.did = lastSentence(t.said), t.did
+		if all := passages(t.said); len(all) > 0 {
+			s.Said, s.did = clip(text.Fold(all[len(all)-1].text), mostClosing), t.did
+		}
 		if t.orders > 1 { // the first one stands at the beginning of the window
 			s.Order = clip(text.Fold(t.newest), mostOrder)
 		}

@@ -38,6 +38,7 @@
 package client
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -118,9 +119,7 @@ func (o *Options) complete() (Options, error) {
 	if c.HTTPClient == nil {
 		c.HTTPClient = &http.Client{Transport: httpjson.Transport(256)}
 	}
-	if c.UserAgent == "" {
-		c.UserAgent = "carrel-client"
-	}
+	c.UserAgent = cmp.Or(c.UserAgent, "carrel-client")
 	if httpjson.CheckKey(c.Credential) != nil {
 		return Options{}, errors.New("credential has a character that cannot be sent in a header: want printable ASCII") // never shown
 	}

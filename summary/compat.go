@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -25,9 +26,7 @@ func Compat(old, next *Summary) *Summary {
 		Next:      slices.Clone(next.Next),
 		Meta:      Meta{Count: old.Count + 1},
 	}
-	if m.Intent == "" {
-		m.Intent = old.Intent
-	}
+	m.Intent = cmp.Or(m.Intent, old.Intent)
 	for _, f := range unite(next.Files) {
 		if i := slices.IndexFunc(m.Files, func(o File) bool { return o.Path == f.Path }); i >= 0 {
 			m.Files[i] = f

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -99,9 +100,7 @@ func checkURL(rules []hostRule, u *url.URL) error {
 		return err
 	}
 	port := u.Port()
-	if port == "" {
-		port = usual
-	}
+	port = cmp.Or(port, usual)
 	if !validPort(port) {
 		return fmt.Errorf("%q is not a port: want a number from 1 to 65535", port)
 	}

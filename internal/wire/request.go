@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -291,9 +292,7 @@ func (q *Request) name(header Header) {
 		q.Session = q.metadata()
 	}
 	for _, other := range []string{q.Agent, prompt} {
-		if q.Session == "" {
-			q.Session = other
-		}
+		q.Session = cmp.Or(q.Session, other)
 	}
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -105,9 +106,7 @@ func New(o *Options) (*Console, error) {
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	if c.opts.Scope == "" {
-		c.opts.Scope = governance.DefaultScope
-	}
+	c.opts.Scope = cmp.Or(c.opts.Scope, governance.DefaultScope)
 	c.started = c.opts.Now()
 	c.pages = template.Must(template.New("").Funcs(c.functions()).ParseFS(files, "pages/*.html"))
 	mux := http.NewServeMux()

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -211,9 +212,7 @@ func attempt(f func() ([]byte, error)) <-chan result {
 // complete returns o with the defaults set.
 func (o *Options) complete() Options {
 	c := *o
-	if c.Scope == "" {
-		c.Scope = governance.DefaultScope
-	}
+	c.Scope = cmp.Or(c.Scope, governance.DefaultScope)
 	if c.Large == 0 {
 		c.Large = DefaultLarge
 	}

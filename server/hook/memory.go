@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,9 +100,7 @@ func (r *run) remember(ctx context.Context, e *Event) (_ []byte, err error) {
 // It returns at most [recalled] sessions.
 func (r *run) earlier(e *Event, all []carrel.SessionInfo) []carrel.SessionInfo {
 	dir := e.project
-	if dir == "" {
-		dir = r.o.Dir
-	}
+	dir = cmp.Or(dir, r.o.Dir)
 	if dir == "" {
 		return nil
 	}

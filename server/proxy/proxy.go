@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -152,12 +153,8 @@ func New(o *Options) (*Proxy, error) {
 // complete sets the defaults.
 func (p *Proxy) complete() {
 	o := &p.opts
-	if o.Upstreams.Anthropic == "" {
-		o.Upstreams.Anthropic = DefaultAnthropic
-	}
-	if o.Upstreams.OpenAI == "" {
-		o.Upstreams.OpenAI = DefaultOpenAI
-	}
+	o.Upstreams.Anthropic = cmp.Or(o.Upstreams.Anthropic, DefaultAnthropic)
+	o.Upstreams.OpenAI = cmp.Or(o.Upstreams.OpenAI, DefaultOpenAI)
 	for d, otherwise := range map[*time.Duration]time.Duration{&o.Wait: DefaultWait, &o.Idle: DefaultIdle, &o.Prepare: DefaultPrepare} {
 		if *d <= 0 {
 			*d = otherwise
@@ -175,9 +172,7 @@ func (p *Proxy) complete() {
 	if p.log = o.Logger; p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	if o.Scope == "" {
-		o.Scope = governance.DefaultScope
-	}
+	o.Scope = cmp.Or(o.Scope, governance.DefaultScope)
 }
 
 // ServeHTTP implements [http.Handler].

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -275,9 +276,7 @@ func (s *rounds) turn(q *wire.Request, body []byte) error {
 	c.id = ""
 	c.mu.Unlock()
 	in := &c.intent
-	if in.Follows == "" {
-		in.Follows = before
-	}
+	in.Follows = cmp.Or(in.Follows, before)
 	last := lastSent{before, in.Sent}
 	in.Reason, in.Bytes, in.SentBytes, in.Sent = "recall", 0, len(body), q.Messages[len(q.Messages)-1].Chain
 	c.sealed = accountOf(partsOf(q), body, last)

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -17,9 +18,7 @@ const bearer = "bearer"
 // config returns the general part of the OpenAPI document. Huma serves no routes of its own.
 func (s *server) config() huma.Config {
 	version := s.opts.Version
-	if version == "" {
-		version = "dev"
-	}
+	version = cmp.Or(version, "dev")
 	return huma.Config{OpenAPI: &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{

@@ -139,9 +139,7 @@ func newEncoder(s *transcript.Session, entries []transcript.Entry, own bool) *en
 	if e.frame["cwd"] == "" {
 		e.frame["cwd"] = "/"
 	}
-	if e.model == "" {
-		e.model = "unknown"
-	}
+	e.model = cmp.Or(e.model, "unknown")
 	if own && len(s.Messages) > 0 {
 		first := s.Items[s.Messages[0].Items[0]].Raw
 		e.stamp = gjson.GetBytes(first, "timestamp").String()

@@ -2,6 +2,7 @@ package formattest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -130,9 +131,7 @@ func callText(c transcript.ToolCall) string {
 		input = "{}"
 	}
 	name := c.Name
-	if name == "" {
-		name = "unknown"
-	}
+	name = cmp.Or(name, "unknown")
 	return name + " " + input
 }
 

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -299,9 +300,7 @@ func (e *encoder) reply(en *transcript.Entry) []byte {
 
 func (e *encoder) call(raw []byte, c transcript.ToolCall) []byte {
 	name := c.Name
-	if name == "" {
-		name = "unknown"
-	}
+	name = cmp.Or(name, "unknown")
 	raw = rawjson.AppendString(append(raw, `{"id": `...), chat.CallID(e.own, c.ID))
 	raw = rawjson.AppendString(append(raw, `, "type": "function", "function": {"name": `...), name)
 	input := string(c.Input)

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -140,9 +141,7 @@ func written(p transcript.Part) bool {
 // call encodes a call with its result.
 func (e *encoder) call(message string, c transcript.ToolCall, results map[string]answer) []byte {
 	name := c.Name
-	if name == "" {
-		name = "unknown"
-	}
+	name = cmp.Or(name, "unknown")
 	input := []byte(c.Input)
 	if r := rawjson.NewReader(input); r.Kind() != rawjson.Object || !rawjson.Valid(input) {
 		if len(strings.TrimSpace(string(input))) > 0 {

@@ -175,9 +175,7 @@ func (o Options) Complete() (Options, error) {
 	if c.Cuts == (pager.Cuts{}) {
 		c.Cuts = pager.DefaultCuts
 	}
-	if c.Strategy == "" {
-		c.Strategy = api.StrategyAccount
-	}
+	c.Strategy = cmp.Or(c.Strategy, api.StrategyAccount)
 	if !slices.Contains(api.Strategies(), c.Strategy) {
 		return Options{}, fmt.Errorf("no strategy is called %q: there are %v", c.Strategy, api.Strategies())
 	}
@@ -208,9 +206,7 @@ func (o Options) Complete() (Options, error) {
 	if c.Resident == 0 {
 		c.Resident = 256 << 20
 	}
-	if c.Actor == "" {
-		c.Actor = governance.ActorUser
-	}
+	c.Actor = cmp.Or(c.Actor, governance.ActorUser)
 	if c.Now == nil {
 		c.Now = time.Now //nolint:forbidigo // this is the default clock
 	}

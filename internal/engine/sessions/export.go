@@ -73,9 +73,7 @@ func (e *Sessions) encode(ctx context.Context, scope governance.Scope, req *api.
 		Tokens: m.Fixed(h.Session) + m.Entries(w.Entries),
 		Intact: f.Name() == h.Head.Format && w.Intact(), Losses: base.List(append(dropped, out.Losses...)), Repairs: base.List(out.Repairs),
 	}
-	if res.Session == "" {
-		res.Session = req.Session
-	}
+	res.Session = cmp.Or(res.Session, req.Session)
 	if res.Violations, err = f.Validate(out.Data); err != nil {
 		return made, err
 	}
