@@ -32,11 +32,11 @@ func TestLabelsOfCommands(t *testing.T) {
 }
 
 // A line of an output stands below the label that was printed before it, and a label only above such a
-// line.
+// line. What stands below a label has a first and a last line of its own.
 func TestOutputsHaveTheirLabels(t *testing.T) {
 	call := transcript.ToolCall{ID: "1", Name: "Bash", Input: []byte(`{"command":"for r in 10 44; do echo rate $r; ./render $r; done; ./sum"}`)}
 	result := transcript.ToolResult{CallID: "1", Content: []transcript.Part{transcript.Text(
-		"begin\nrate 10\nframes 1511 of the show\nrate 44\nframes 6628 of the show\n")}}
+		"begin\nrate 10\nframes 1511 of the show\n12 lamps\nrate 44\nframes 6628 of the show\n")}}
 	msgs := []transcript.Message{{Role: transcript.RoleAssistant, Parts: []transcript.Part{call}}, {Role: transcript.RoleTool, Parts: []transcript.Part{result}}}
 	units, _ := Read(msgs, transcript.Group("s", 0, msgs), nil)
 	var got []string
@@ -49,10 +49,11 @@ func TestOutputsHaveTheirLabels(t *testing.T) {
 			if u.Opens {
 				opens = ":"
 			}
-			got = append(got, head+strings.TrimSpace(u.Text)+opens)
+			ends := map[bool]string{true: "^"}[u.First] + map[bool]string{true: "$"}[u.Last]
+			got = append(got, head+strings.TrimSpace(u.Text)+opens+ends)
 		}
 	}
-	want := "[begin rate 10: rate 10 > frames 1511 of the show rate 44: rate 44 > frames 6628 of the show]"
+	want := "[begin^$ rate 10: rate 10 > frames 1511 of the show^ rate 10 > 12 lamps$ rate 44: rate 44 > frames 6628 of the show^$]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("got  %v\nwant %s", got, want)
 	}

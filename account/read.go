@@ -398,9 +398,12 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 			continue
 		}
 		if labels(r.labels, line) {
+			if last >= 0 {
+				r.units[last].Last = true
+			}
 			u.Head, u.Text, table, before = head, indent+text.Clip(line, mostUnit), false, nil
 			last = int(r.add(u))
-			r.units[last].Opens, u.First, above = true, false, int32(last)
+			r.units[last].Opens, u.First, above = true, true, int32(last)
 			continue
 		}
 		row := cells(line)
