@@ -12,7 +12,7 @@ import (
 const (
 	gitLooks = `status log diff show blame annotate grep ls-files ls-tree ls-remote rev-parse rev-list describe shortlog cat-file merge-base
 		name-rev whatchanged check-ignore check-attr count-objects for-each-ref var version help diff-tree diff-index diff-files cherry
-		range-diff show-ref symbolic-ref fsck verify-commit verify-tag branch tag remote config worktree reflog stash notes bundle`
+		range-diff show-ref symbolic-ref fsck verify-commit verify-tag branch tag remote config worktree reflog stash notes bundle bisect`
 	gitKeeps = "add commit push fetch gc prune init update-ref update-index write-tree commit-tree hash-object pack-refs maintenance"
 )
 
@@ -53,7 +53,7 @@ func (w *walker) git(c *Command) {
 			c.Unknown = !s.given("--check --stat --numstat --summary")
 			w.each(c, Read, s.operands)
 		}
-	case "stash", "worktree", "reflog", "notes", "bundle":
+	case "stash", "worktree", "reflog", "notes", "bundle", "bisect":
 		c.Unknown = !c.Looks()
 	case "diff", "log":
 		w.valuesOf(c, Write, "--output", &s)

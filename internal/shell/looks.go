@@ -138,8 +138,8 @@ func changesGit(verb string, args []string) bool {
 		return named && !given(args, "-l --list -n -v --verify --contains --no-contains --merged --no-merged --points-at")
 	case "remote":
 		return named && args[0] != "show" && args[0] != "get-url"
-	case "stash", "notes", "bundle":
-		return len(args) == 0 || !text.HasWord("list show verify", args[0])
+	case "stash", "notes", "bundle", "bisect":
+		return len(args) == 0 || !text.HasWord("list show verify log", args[0])
 	case "worktree", "reflog":
 		return named && !text.HasWord("list show", args[0])
 	case "config":
