@@ -206,8 +206,15 @@ func (f failing) Update(ctx context.Context, scope governance.Scope, u *store.Up
 	return 0, errDied
 }
 
+// An unchanged store fails each change of a session.
+type unchanged struct{ store.Store }
+
+func (unchanged) Apply(context.Context, governance.Scope, transcript.SessionID, store.Revision, *store.Change) (store.Revision, error) {
+	return 0, errDied
+}
+
 // A purge that fails before it has erased anything leaves no job. One that fails after it has erased
-// the text is finished by the next, also in the sessions that only its job still names.
+// the text is finished by the next, at once and also in the sessions that only its job still names.
 func TestPurgeThatFails(t *testing.T) {
 	s := stores.New(t)
 	l := live(t, newBench(t, s, carrel.Options{}), "s", spoken)
@@ -223,6 +230,9 @@ func TestPurgeThatFails(t *testing.T) {
 		if err != nil || (len(open) == 1) != late {
 			t.Errorf("late %v: open jobs %+v, %v", late, open, err)
 		}
+	}
+	if err := purge(unchanged{s}); !errors.Is(err, errDied) {
+		t.Fatalf("with unchanged sessions: %v, want %v", err, errDied)
 	}
 	if err := purge(s); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ func TestLabelsOfCommands(t *testing.T) {
 		{"for f in *.go; do echo \"== $f\"; cat $f; done", "==…"},
 		{"echo -e before; a; echo -n after: $x; b", "before|after:…"},
 		{"a; echo status $?", ""},
+		{"a; echo -n; b; echo -e -n; c", ""},
 		{"echo; echo x; echo $x; echo \"a b\" > f; y=$(echo inner); printf z", ""},
 	} {
 		l, err := shell.Parse(tt.line)

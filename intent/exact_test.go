@@ -487,7 +487,7 @@ func TestSlotsOfRequests(t *testing.T) {
 			t.Errorf("%q is %s and passes as %q, want %s", prompt, show(in), f.pass, want)
 		}
 	}
-	for prompt, want := range map[string]int{"<a-b>x</a-b>y": 12, "<a_b c>x</a_b c>y": 0, "<a-b/>x": 0, "<ab>x</ab>y": 0} {
+	for prompt, want := range map[string]int{"<a-b>x</a-b>y": 12, "<a_b c>x</a_b c>y": 0, "<a-b/>x": 0, "<ab>x</ab>y": 0, "a-b>x</a-b>y": 0} {
 		if got := read(prompt).wrapped(); got != want {
 			t.Errorf("%q begins at byte %d, want %d", prompt, got, want)
 		}

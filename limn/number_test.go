@@ -45,6 +45,23 @@ func TestWholeNumbersAreExact(t *testing.T) {
 	})
 }
 
+// Arithmetic of a small number and one that no int64 holds is exact. That of two small numbers takes
+// no memory.
+func TestArithmeticOfSmallNumbers(t *testing.T) {
+	large, err := parseNumber("9223372036854775808")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for op, want := range map[string]string{opPlus: "9223372036854775810", opMinus: "-9223372036854775806", opTimes: "18446744073709551616"} {
+		if got, err := arithmetic(op, Int(2), large); err != nil || got.String() != want {
+			t.Errorf("2 %s %s is %v, %v, want %s", op, large, got, err, want)
+		}
+		if n := testing.AllocsPerRun(100, func() { _, _ = arithmetic(op, Int(5), Int(2)) }); n > 0 {
+			t.Errorf("5 %s 2 allocates %v times", op, n)
+		}
+	}
+}
+
 func TestNumbersAreRead(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"0", "0"},

@@ -69,6 +69,7 @@ func TestWhatGitSays(t *testing.T) {
 		{"git checkout x", "Switched to branch 'x'", " x false"},
 		{"git checkout x", "## y", "  false"},
 		{"git status --short && cat NEWS.md", "## Unreleased", "  false"},
+		{"git status -s && cat NEWS.md", "## Unreleased", "  false"},
 		{"git status -sb; head -20 README.md", "## main\n## Installation", " main false"},
 		{"git status --short --branch", "## main", " main false"},
 		{"head -20 README.md; git status -sb", "## Installation\n## main", "  false"},

@@ -312,17 +312,16 @@ func (t *Table) find(c *shell.Command) int {
 	if verb != "" {
 		words = append([]string{verb}, args...)
 	}
-	plain := words
-	for len(plain) > 0 && strings.HasPrefix(plain[0], "-") {
-		n := 1
-		if text.HasWord(valued, plain[0]) {
-			n = 2
-		}
-		plain = plain[min(n, len(plain)):]
-	}
 	for _, i := range list {
-		want := t.rules[i].words[1:]
-		if begin(words, want) || begin(plain, want) {
+		want, rest := t.rules[i].words[1:], words
+		for !begin(rest, want) && len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+			n := 1
+			if text.HasWord(valued, rest[0]) {
+				n = 2
+			}
+			rest = rest[min(n, len(rest)):]
+		}
+		if begin(rest, want) {
 			return t.rules[i].like
 		}
 	}

@@ -82,7 +82,7 @@ func TestWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := (*Table)(nil).With([]Program{{Name: "go test", Pass: "all lamps burn"}, {Name: "lamp check", Fail: "dark"}, {Name: "lamp", Pass: "lit"}, {Name: "lamp all", Runs: true}}, classes)
+	table, err := (*Table)(nil).With([]Program{{Name: "go test", Pass: "all lamps burn"}, {Name: "lamp check", Fail: "dark"}, {Name: "lamp", Pass: "lit"}, {Name: "lamp all", Runs: true}, {Name: "lamp --dim", Fail: "dark"}}, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,8 @@ func TestWith(t *testing.T) {
 		{"go test ./... | cat", "ok  \tlamp\t0.1s", Unknown}, // the user's program takes the place of ours
 		{"go vet ./... | cat", "a.go:1:2: x", Failed},
 		{"lamp check | cat", "dark", Failed},
-		{"lamp check | cat", "lit", Unknown}, // the longest name counts
+		{"lamp check | cat", "lit", Unknown},            // the longest name counts
+		{"lamp -q -C hall --dim | cat", "lit", Unknown}, // options may stand before that of the name
 		{"lamp list | cat", "lit", Passed},
 		{"lamp all | cat", "5 passed in 0.1s", Passed},
 		{"(npm test; lamp all) | cat", "5 passed in 0.1s", Unknown}, // one report is none of two programs

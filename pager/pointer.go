@@ -358,12 +358,8 @@ func (p *pointing) picks(m *middle, room token.Count) []int32 {
 	}
 	plan, err := Cover(&CoverRequest{
 		Request: Request{
-			Blocks: []Candidate{
-				{ID: "head", Turn: 1, Rule: RulePin, Form: Whole},
-				{ID: "middle", Turn: 2, Form: Whole},
-				{ID: "tail", Turn: 3, Rule: RulePin, Form: Whole},
-			},
-			Size: size, Budget: room,
+			Blocks: []Candidate{{Rule: RulePin, Form: Whole}, {Form: Whole}, {Rule: RulePin, Form: Whole}},
+			Size:   size, Budget: room,
 		},
 		Readings: m.Readings[at : at+3], Names: m.Names,
 		Count: func(_, passage int) token.Count {

@@ -17,6 +17,14 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
+// People read a report that is JSON: it has a line for each field.
+func TestReportsHaveLines(t *testing.T) {
+	var b strings.Builder
+	if err := (&Report{Share: 40}).JSON(&b); err != nil || !strings.HasPrefix(b.String(), "{\n  \"share\": 40,\n") {
+		t.Errorf("%v, %s", err, b.String())
+	}
+}
+
 // made opens the sessions of the invented exam of testdata: a cut session of Claude Code, a
 // request of Chat Completions, and a request of Messages.
 func made(t *testing.T) []*OpenSession {

@@ -242,6 +242,11 @@ func TestLoadErrors(t *testing.T) {
 			}
 		})
 	}
+	for most, ok := range map[int64]bool{int64(len(good)) - 1: false, int64(len(good)): true, math.MaxInt64: true} {
+		if _, err := Load(files(good, bertTokenizer(words), ""), &Options{MaxBytes: most}); (err == nil) != ok {
+			t.Errorf("a table of %d bytes, where %d are allowed: %v", len(good), most, err)
+		}
+	}
 	for _, o := range []Options{{MaxTokens: -1}, {MaxBytes: -1}} {
 		if _, err := Load(fstest.MapFS{}, &o); err == nil || !strings.Contains(err.Error(), "must not be negative") {
 			t.Errorf("%+v: %v", o, err)

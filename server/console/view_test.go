@@ -223,7 +223,12 @@ func TestVisitsAreBounded(t *testing.T) {
 	if _, ok := s.credential(keys[mostVisits], last); ok {
 		t.Error("a visit ends too late")
 	}
-	if s.begin("x", last); len(s.all) != 1 {
+	key := s.begin("x", last)
+	if len(s.all) != 1 {
 		t.Errorf("%d visits remain when all but one have ended", len(s.all))
+	}
+	s.end(key)
+	if got, ok := s.credential(key, last); ok {
+		t.Errorf("a visit that has ended has the credential %q", got)
 	}
 }

@@ -278,6 +278,26 @@ func (w *world) notRefused() {
 // last returns the last of what was sent.
 func (w *world) last() *sent { return &w.sent[len(w.sent)-1] }
 
+// The account of a call names the call that has sent its messages before.
+func TestAccountsNameTheCallBefore(t *testing.T) {
+	w := newWorld(t, EpochOptions{Window: 32_000, Large: 1_000, Pointer: 400})
+	w.says("Make all parts.")
+	w.turn()
+	q := w.read(w.request())
+	for _, before := range []string{"", "call_1"} {
+		p, err := w.manager.Prepare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := accountOf(p.parts, p.Body, p.before)
+		if a == nil || a.Segments[1].Before != before {
+			t.Fatalf("the account is %+v, want call %q in it", a, before)
+		}
+		p.last = lastSent{"call_1", p.Sent}
+		w.manager.Done(q, p, nil)
+	}
+}
+
 // What the provider counts is what a budget is of: of prompts of which it counts a third, three
 // times as much is sent before an epoch ends.
 func TestTheProviderCounts(t *testing.T) {

@@ -440,6 +440,7 @@ func TestCheckFinds(t *testing.T) {
 		"DELETE FROM session_total":                                                             "the record of the lists of session s1 does not match its checksum",
 		"UPDATE cell SET body = x'', len = 0 WHERE cell_id = 'a-text-2'":                        "scope test: cell a-text-2: its commitment does not match the body",
 		"UPDATE artifact_words_docsize SET id = id + 50 WHERE id & 255 = 5":                     "is in the index and has no artifact",
+		"INSERT INTO artifact_words (artifact_words) VALUES ('delete-all')":                     "index artifact_words: the words of 7 texts differ from those that were written",
 		"DELETE FROM scope":                         "refers to a missing scope",
 		"DROP TRIGGER entry_not_in_log":             "schema: trigger entry_not_in_log differs from its migration",
 		"ALTER TABLE entry RENAME COLUMN data TO x": "schema: table entry differs from its migration",

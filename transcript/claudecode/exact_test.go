@@ -244,6 +244,7 @@ func TestRulesOfAConversation(t *testing.T) {
 		{"a search", []transcript.Message{say(user, text), say(agent, search, found, text)}, ""},
 		{"a search without a result", []transcript.Message{say(user, text), say(agent, search), say(user, text)}, "A6 1"},
 		{"a result without a search", []transcript.Message{say(user, text), say(agent, found)}, "A6 1"},
+		{"a search without a result in the only reply", []transcript.Message{say(agent, search, text)}, "X7 0; A6 0"},
 		{"a second result of a search", []transcript.Message{say(user, text), say(agent, search, found, found)}, "A6 1"},
 		{"none", nil, ""},
 	} {

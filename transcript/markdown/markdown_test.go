@@ -167,6 +167,12 @@ func TestHowMessagesAreWritten(t *testing.T) {
 			t.Errorf("%q is shown as %q, %v, want %q", text, said, changed, want)
 		}
 	}
+	for text, want := range map[string]string{"x": "```", "``": "```", "```\nx": "````", "x\n````": "`````"} { // one mark more than any row in the text
+		b := &writer{}
+		if b.fence(0, "", text); b.String() != want+"\n"+text+"\n"+want+"\n\n" {
+			t.Errorf("%q is fenced as %q, want %s", text, b.String(), want)
+		}
+	}
 	for id, want := range map[string]bool{"0a1b2c3d": true, "0a1b2c3g": false, "0a1b2c3": false, "": false} {
 		if got := isID(id); got != want {
 			t.Errorf("%s is an id: %v", id, got)

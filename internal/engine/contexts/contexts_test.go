@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/internal/engine/record"
@@ -100,6 +102,25 @@ func TestWindowsThatWait(t *testing.T) {
 		if err := waiting(w); tt.waits != errors.Is(err, api.ErrRequest) || !tt.waits && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A callStore has no context, and a call with a record that cannot be read.
+type callStore struct{ store.Store }
+
+func (callStore) Manifest(context.Context, governance.Scope, string) (*store.Manifest, error) {
+	return nil, store.ErrNotFound
+}
+
+func (callStore) Calls(context.Context, governance.Scope, store.CallFilter) iter.Seq2[*store.Call, error] {
+	return func(yield func(*store.Call, error) bool) { yield(&store.Call{Intent: []byte("[")}, nil) }
+}
+
+// A manifest of a call that is damaged is not said to be missing.
+func TestDamagedManifestsOfCalls(t *testing.T) {
+	e := &Contexts{Recorder: &record.Recorder{Desk: &hold.Desk{Stacks: &stacks.Stacks{Base: &base.Base{Store: callStore{}}}}}}
+	if _, err := e.Manifest(t.Context(), "a", &api.IDRequest{ID: "m_0123456789abcdef"}); !errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
+		t.Errorf("%v, want ErrCorrupt", err)
 	}
 }
 

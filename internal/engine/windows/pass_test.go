@@ -19,19 +19,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A summary stands behind the first task, else behind the system text at the start.
+// A summary stands behind the last compaction by the provider (c), else behind the first task, else
+// behind the system text at the start.
 func TestPlaceOfASummary(t *testing.T) {
-	kind := map[rune]transcript.Kind{'s': transcript.KindSystem, 'u': transcript.KindUser, 'a': transcript.KindAssistant}
+	kind := map[rune]transcript.Kind{'s': transcript.KindSystem, 'u': transcript.KindUser, 'a': transcript.KindAssistant, 'c': transcript.KindAssistant}
 	for _, tt := range []struct {
 		kinds   string
 		task, n int // block with the first task, or -1, and number of blocks
 		want    transcript.BlockID
 	}{
-		{"sua", 1, 3, "1"}, {"sua", 1, 1, "0"}, {"ssuu", -1, 4, "1"}, {"usu", -1, 3, ""}, {"susu", 3, 3, "0"}, {"sus", 1, 3, "1"}, {"su", 1, 0, ""},
+		{"sua", 1, 3, "1"}, {"sua", 1, 1, "0"}, {"ssuu", -1, 4, "1"}, {"usu", -1, 3, ""}, {"susu", 3, 3, "0"}, {"sus", 1, 3, "1"}, {"su", 1, 0, ""}, {"suca", 1, 4, "2"}, {"scua", 2, 4, "1"},
 	} {
-		h := &hold.Snapshot{Session: &transcript.Session{Messages: make([]transcript.Message, 1)}}
+		h := &hold.Snapshot{Session: &transcript.Session{Messages: []transcript.Message{{}, {Parts: []transcript.Part{transcript.Opaque{Type: "compaction"}}}}}}
 		for i, k := range tt.kinds {
-			h.Blocks = append(h.Blocks, transcript.Block{ID: transcript.BlockID(fmt.Sprint(i)), Kind: kind[k], Messages: []int{0}})
+			h.Blocks = append(h.Blocks, transcript.Block{ID: transcript.BlockID(fmt.Sprint(i)), Kind: kind[k], Messages: []int{strings.Count("c", string(k))}})
 		}
 		c := &compression{pass: &pass{held: h, rules: make([]pager.Rule, len(h.Blocks))}}
 		if tt.task >= 0 {

@@ -123,12 +123,12 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A request to an overloaded server is sent again.
+// A request to an overloaded server is sent up to three times.
 func TestAnOverloadedServerIsAskedAgain(t *testing.T) {
 	refused := 0
 	f := newFake(t, func(f *fake) {
 		f.refuse = func(*http.Request) (int, string) {
-			if refused++; refused%2 == 1 {
+			if refused++; refused%3 > 0 {
 				return http.StatusServiceUnavailable, "SlowDown"
 			}
 			return 0, ""
