@@ -60,4 +60,5 @@ var correctionPhrases = []string{
 	"don't ", "do not ", "must not", "should not", "shouldn't", "never ", "instead of", "rather than", "not what i",
 	"i mean not", "i meant", "i said", "i asked you", "i told you", "you forgot", "you missed", "from now on", "in the future",
 	"that's not", "that is not", "this is wrong", "is incorrect", "always ", "why did you",
+	"correction", "redo ", "do it again", "forget the ", "forget about",
 }

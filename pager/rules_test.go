@@ -222,19 +222,24 @@ func TestPinsAreHard(t *testing.T) {
 
 func TestCorrection(t *testing.T) {
 	for text, want := range map[string]bool{
-		"No, the other one":           true,
-		"no":                          true,
-		"Wrong file.":                 true,
-		"Please don't push yet":       true,
-		"From now on use tabs":        true,
-		"That’s not what I asked for": true,
-		"Fine, but don’t push":        true,
-		"hmm, no":                     true,
-		"  Undo that":                 true,
-		"donnever do it":              false, // a part of another word
-		"never do it":                 true,
-		"No_op is the name":           false,
-		"I said it":                   true,
+		"No, the other one":                       true,
+		"no":                                      true,
+		"Wrong file.":                             true,
+		"Please don't push yet":                   true,
+		"From now on use tabs":                    true,
+		"That’s not what I asked for":             true,
+		"Fine, but don’t push":                    true,
+		"hmm, no":                                 true,
+		"  Undo that":                             true,
+		"donnever do it":                          false, // a part of another word
+		"never do it":                             true,
+		"No_op is the name":                       false,
+		"I said it":                               true,
+		"Two corrections: it is red":              true,
+		"Ah. Redo it by days":                     true,
+		"Please do it again":                      true,
+		"Forget the lamp":                         true,
+		"OK, forget about it":                     true,
 		strings.Repeat("x ", 297) + "never do it": true,  // the last word begins within 600 bytes and ends there
 		strings.Repeat("x ", 298) + "never do it": false, // and here it does not
 		"nothing to add":                          false, // begins with "no", but is another word

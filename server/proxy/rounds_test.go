@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -128,13 +129,19 @@ func TestRoundsOfAnAnswer(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, n, last := remembers("original"), 0, ""
+			var mu sync.Mutex // of n and last: what breaks off synchronizes nothing
 			s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
+				mu.Lock()
 				last = string(body)
 				n++
-				tt.rounds[n-1].write(w)
+				round := tt.rounds[n-1]
+				mu.Unlock()
+				round.write(w)
 			}), func(o *Options) { o.Manager = m })
 			resp, text, _ := s.ask("POST", "/v1/messages", claudeBody) // which may break off
+			mu.Lock()
+			defer mu.Unlock()
 			if resp == nil || resp.StatusCode != tt.status || !strings.Contains(text, tt.want) || strings.Contains(text, ToolRecall) {
 				t.Fatalf("got %+v, %s", resp, text)
 			}
