@@ -24,9 +24,9 @@ func corrects(msgs []transcript.Message, b *transcript.Block) bool {
 	return false
 }
 
-// Correction reports whether a user's message corrects what was done or sets a
-// standing order: it begins with a word of refusal, or has a phrase of
-// correction within its first 600 bytes.
+// Correction reports whether a user's message corrects what was done, or sets a
+// condition or a standing order: it begins with a word of refusal, or has a phrase
+// of correction or of a condition within its first 600 bytes.
 func Correction(s string) bool {
 	s = strings.TrimSpace(s)
 	if transcript.Machine(s) {
@@ -60,5 +60,5 @@ var correctionPhrases = []string{
 	"don't ", "do not ", "must not", "should not", "shouldn't", "never ", "instead of", "rather than", "not what i",
 	"i mean not", "i meant", "i said", "i asked you", "i told you", "you forgot", "you missed", "from now on", "in the future",
 	"that's not", "that is not", "this is wrong", "is incorrect", "always ", "why did you",
-	"correction", "redo ", "do it again", "forget the ", "forget about",
+	"has to be ", "have to be ", "as long as ", "only if ", "unless ", "no later than", "make sure", "correction", "redo ", "do it again", "forget the ", "forget about",
 }
