@@ -219,7 +219,7 @@ func TestStateOfALongConversation(t *testing.T) {
 		t.Errorf("a short conversation ends with %q", got)
 	}
 	for n := range 200 {
-		talk.bash("make", strings.Repeat(fmt.Sprint("lamp", n, "\n"), 100))
+		talk.bash("make", strings.ReplaceAll(counted(100*n, 100*n+99), " ", "\n"))
 	}
 	if got, want := says(), "Never touch the socket.|The bulb comes next, because the lamp is dark without it."; got != want {
 		t.Errorf("a long conversation ends with %q, want %q", got, want)

@@ -59,3 +59,33 @@ func TestOutputsHaveTheirLabels(t *testing.T) {
 		t.Errorf("got  %v\nwant %s", got, want)
 	}
 }
+
+// A figure that a short output repeats stands there once, with how often; but below each label anew.
+func TestFiguresThatAreRepeated(t *testing.T) {
+	const (
+		line  = `{"command":"for r in 1 2; do echo lamp $r; ./check $r; done"}`
+		check = "155 days, 0 differ\n155 days, 0 differ\ndone\ndone\n"
+	)
+	for _, tt := range []struct{ printed, want string }{
+		{check, "155 days, 0 differ (×2)|done|done$"},
+		{"155 days\n3 lamps\n155 days\n155 days", "155 days (×3)$|3 lamps"},
+		{"lamp 1\n155 days\nlamp 2\n155 days", "lamp 1|155 days$|lamp 2|155 days$"},
+		{check + strings.Repeat("x", mostRepeated-len(check)-1), "155 days, 0 differ (×2)|done|done"},
+		{check + strings.Repeat("x", mostRepeated-len(check)), "155 days, 0 differ|155 days, 0 differ|done|done"},
+	} {
+		msgs := []transcript.Message{
+			{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.ToolCall{ID: "1", Name: "Bash", Input: []byte(line)}}},
+			{Role: transcript.RoleTool, Parts: []transcript.Part{transcript.ToolResult{CallID: "1", Content: []transcript.Part{transcript.Text(tt.printed)}}}},
+		}
+		units, _ := Read(msgs, transcript.Group("s", 0, msgs), nil)
+		var got []string
+		for i := range units {
+			if u := &units[i]; u.Kind == Output && !strings.Contains(u.Text, "xxx") {
+				got = append(got, strings.TrimSpace(u.Text)+map[bool]string{true: "$"}[u.Last])
+			}
+		}
+		if strings.Join(got, "|") != tt.want {
+			t.Errorf("of %.60q there is %q, want %s", tt.printed, got, tt.want)
+		}
+	}
+}

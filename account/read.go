@@ -361,7 +361,8 @@ func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) strin
 }
 
 // output adds the meaningful lines of a result, except the lines whose numbers
-// are in the ascending list but. A table's header line is the head of its rows.
+// are in the ascending list but. A table's header line is the head of its rows. A
+// figure that a short output repeats stands there once, with how often.
 func (r *reader) output(kind Kind, result string, head int32, failed bool, but []int) {
 	last, n, said := -1, 0, r.units[head].Text
 	if strings.HasPrefix(said, "$") { // words of the command that it printed say which part of it ran
@@ -371,7 +372,8 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 	var before []string // cells of the line before, or of the header
 	table := false
 	lined := kind == Span && numbers(result)
-	above := head // the label that the command printed last, or head
+	above := head                   // the label that the command printed last, or head
+	times := make(map[string][]int) // of each line below that label: its unit, once for each time
 	for line := range strings.SplitSeq(result, "\n") {
 		n++
 		if end := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); end >= 0 {
@@ -404,6 +406,12 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 			u.Head, u.Text, table, before = head, indent+text.Clip(line, mostUnit), false, nil
 			last = int(r.add(u))
 			r.units[last].Opens, u.First, above = true, true, int32(last)
+			r.repeated(times)
+			continue
+		}
+		if at := times[line]; len(at) > 0 && once(kind, result, line) {
+			last = at[0]
+			times[line] = append(at, last)
 			continue
 		}
 		row := cells(line)
@@ -417,11 +425,30 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 		}
 		u.Text = indent + text.Clip(line, mostUnit)
 		last = int(r.add(u))
+		times[line] = []int{last}
 		u.First = false
 	}
+	r.repeated(times)
 	if last >= 0 {
 		r.units[last].Last = true
 	}
+}
+
+// once reports whether an output has a line once that it repeats: a figure in a short output.
+func once(kind Kind, result, line string) bool {
+	return kind == Output && len(result) < mostRepeated && strings.ContainsAny(line, "0123456789")
+}
+
+const mostRepeated = 1500 // bytes
+
+// repeated adds to lines that an output has several times how often, and forgets them.
+func (r *reader) repeated(times map[string][]int) {
+	for _, at := range times {
+		if len(at) > 1 {
+			r.units[at[0]].Text += fmt.Sprintf(" (×%d)", len(at))
+		}
+	}
+	clear(times)
 }
 
 // figure reports whether a short line is a number or a word, such as 42 or ok.

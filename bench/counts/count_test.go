@@ -10,7 +10,7 @@ import (
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
 	"lines of code, without tests":             166_280,
-	"lines of tests":                           128_700,
+	"lines of tests":                           128_800,
 	"exported names and methods":               2_057,
 	"pairs of places that share six lines":     45,
 	"files of the root package":                12,
