@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -12,25 +13,29 @@ import (
 const (
 	mostDefined  = 120 // bytes of the names of a file;
 	definedShare = 200 // of those of all files, the part of the conversation's bytes
+
+	mostWriting = 64 << 10 // bytes of the commands that wrote a file that are read
 )
 
 // defines matches the beginning of a definition in common languages, and its name.
 var defines = lazy.Regexp(`(?m)^(?:[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|async|static|public|private|protected|abstract|final|override)\s+)*` +
 	`(?:func|def|class|type|fn|function|interface|struct|enum|trait)\b\*?\s*(?:\([^)\n]*\)\s*)?|(?:export\s+)?(?:const|let|var)\s+)([A-Za-z$][\w$]*)`)
 
-// defined returns for each of the last changed files, except tests, the names that it defines. They
-// end with "…" if there are more, or may be because a command changed the file.
+// defined returns for each of the last changed files, except tests, the names that it defines, or
+// the commands that wrote it. They end with "…" if there are more, or may be because a command changed
+// the file.
 func (t *tracker) defined(files []string) map[string]string {
 	texts := make(map[string]string)
 	for name, v := range t.versions {
-		if name = t.short(name); slices.Contains(files, name) && !forPeople(name) && !strings.Contains(path.Base(name), "test") {
-			texts[name] = v.text()
-		}
+		texts[t.short(name)] = cmp.Or(v.text(), withoutNumbers(v.read, !v.written && numbers(v.read)))
 	}
 	all, room := make(map[string]string), t.bytes()/definedShare
 	for _, f := range slices.Backward(files) {
-		names := ""
-		for _, m := range defines.Get().FindAllStringSubmatch(texts[f], -1) {
+		if forPeople(f) || strings.Contains(path.Base(f), "test") {
+			continue
+		}
+		names, writing := "", t.written[f]
+		for _, m := range defines.Get().FindAllStringSubmatch(texts[f]+"\n"+writing, -1) {
 			if len(names)+len(m[1]) > mostDefined {
 				names += ", …"
 				break
@@ -39,7 +44,7 @@ func (t *tracker) defined(files []string) map[string]string {
 				names += ", " + m[1]
 			}
 		}
-		if t.written[f] && names != "" && !strings.HasSuffix(names, "…") {
+		if writing != "" && names != "" && !strings.HasSuffix(names, "…") {
 			names += ", …"
 		}
 		if room -= len(names); names != "" && room >= 0 {

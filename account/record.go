@@ -28,7 +28,7 @@ const (
 	leastRecords  = 400 // bytes of all, in a short conversation;
 	recordShare   = 64  // in a long one, the part of its bytes that they may have
 	mostOlder     = 320 // bytes of the ids of older records with the beginnings of their calls,
-	mostSubject   = 48  // and of one such beginning
+	mostSubject   = 56  // and of one such beginning
 )
 
 // changing reports whether a word is one with which names of tools begin that

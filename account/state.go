@@ -72,7 +72,7 @@ const (
 
 // newTracker returns a tracker that reads the conversation with r.
 func newTracker(r *reader) *tracker {
-	return &tracker{reader: r, tasks: make(map[string]*Task), places: make(map[string]*Place), running: make(map[string]string), from: make(map[int]bool), written: make(map[string]bool)}
+	return &tracker{reader: r, tasks: make(map[string]*Task), places: make(map[string]*Place), running: make(map[string]string), from: make(map[int]bool), written: make(map[string]string)}
 }
 
 // A tracker collects the state while it passes over a conversation.
@@ -85,7 +85,8 @@ type tracker struct {
 	files   []string
 	loose   []string
 	held    []string          // files that a commit has
-	written map[string]bool   // files that commands have written since they were read or written whole
+	written map[string]string // by file: the commands that have written it since it was read or written whole
+	whole   string            // the present command
 	staged  []string          // paths that git was told to commit since the last commit
 	running map[string]string // tasks of running sub-agents, by id
 	records []record
@@ -191,8 +192,9 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 				t.forget(name)
 			case ch.from != "" && t.rename(t.short(ch.from), name):
 			default:
-				t.change(name)
-				t.written[name] = t.written[name] && !ch.whole
+				if t.change(name); ch.whole {
+					delete(t.written, name)
+				}
 			}
 		}
 		t.since, t.did = true, true
@@ -325,6 +327,7 @@ func (t *tracker) command(c transcript.ToolCall) {
 		return
 	}
 	t.last, t.since = Ran{clip(text.Fold(t.inProject(whole)), mostLine), o.Text, t.here}, false
+	t.whole = whole
 	if line := t.line(whole); o.Verdict == outcome.Failed {
 		t.effects(line.Begun(t.results[c.ID].Text()))
 	} else {
@@ -334,7 +337,13 @@ func (t *tracker) command(c transcript.ToolCall) {
 		t.last.Outcome = string(o.Verdict)
 	}
 	keys := programs(t.line(whole))
-	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return alike(f.keys, keys) })
+	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool {
+		if !alike(f.keys, keys) {
+			return false
+		}
+		t.settle(f.ran.Block)
+		return true
+	})
 	if len(keys) == 0 {
 		return
 	}
@@ -345,6 +354,15 @@ func (t *tracker) command(c transcript.ToolCall) {
 	t.runs = append(t.runs[max(0, len(t.runs)-mostRuns+1):], now)
 	if now.failed {
 		t.failing = append(slices.DeleteFunc(t.failing, func(f failing) bool { return t.made-f.call > mostAgo }), now)
+	}
+}
+
+// settle marks the units of a block that belong to failed commands: they ran again later, so the
+// units count as repeated.
+func (t *tracker) settle(block int) {
+	at, _ := slices.BinarySearchFunc(t.units, int32(block), func(u Unit, b int32) int { return cmp.Compare(u.Block, b) })
+	for ; at < len(t.units) && t.units[at].Block == int32(block); at++ {
+		t.units[at].Stated = t.units[at].Stated || t.units[at].Failed
 	}
 }
 
@@ -400,6 +418,7 @@ func (t *tracker) rename(from, to string) (folder bool) {
 // effects records the files of the project that a command line wrote, renamed
 // or deleted, except those that a compiler made, and copies of whole folders.
 func (t *tracker) effects(l *shell.Line) {
+	var names []string
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		for _, e := range c.Effects {
@@ -417,7 +436,7 @@ func (t *tracker) effects(l *shell.Line) {
 				}
 				if name := t.short(e.Path); !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, "..") {
 					t.change(name)
-					t.written[name] = true
+					names = append(names, name)
 				}
 			case shell.Delete:
 				t.forget(t.short(e.Path))
@@ -425,6 +444,13 @@ func (t *tracker) effects(l *shell.Line) {
 			}
 		}
 		t.removes(c)
+	}
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !slices.Contains(t.files, name) })
+	if len(names) > 1 {
+		t.whole = "" // it does not tell what is in which file
+	}
+	for _, name := range names {
+		t.written[name] = text.Tail(t.written[name]+"\n"+t.whole, mostWriting)
 	}
 }
 

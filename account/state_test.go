@@ -155,7 +155,7 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"calls that changed nothing", new(talk).call("order_bulb", `{}`, `{"ok":false,"reason":"none left"}`).call("order_bulb", `{"n":1}`, `{"error":"none left"}`).call("order_bulb", `{"n":2}`, "Error: none left").ended("order_bulb", `{"n":3}`, "none left", true), ""},
 		{"more changing calls than are listed", new(talk).many(32, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+10), `{}`) }), "done by calls (4 more before):" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
 		{"ids of changing calls that are not listed", new(talk).call("open_ticket", `{"n":1}`, `{"ticket_id":"T-1"}`).call("update_ticket", `{"n":2}`, `{"at":5,"ticket_id":"T-1"}`).call("open_ticket", `{"n":3}`, `{"valid":"2","id":"T-2"}`).call("set_lamp", `{"n":9}`, `{"lamp_id":"red"}`).many(28, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+14), `{}`) }), "done by calls (4 more before):\n  before: open_ticket 1 → T-1; open_ticket 3 → T-2" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
-		{"what a call that is not listed was about", new(talk).call("open_ticket", `{"order":"O-548873","text":"one leg of the table is split"}`, `{"ticket_id":"T-1"}`).call("update_ticket", `{"ticket":"T-2","text":"soon"}`, `{"ticket_id":"T-2"}`).call("take_payment", `{"claim":"CL-7"}`, `{"payment_id":"PM-9"}`).call("take_picture", `{"n":1}`, `{"picture_id":"P-4"}`).many(28, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+14), `{}`) }), "done by calls (3 more before):\n  before: open_ticket O-548873 one leg of the table is… → T-1; update_ticket T-2 soon; take_payment CL-7 → PM-9" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
+		{"what a call that is not listed was about", new(talk).call("open_ticket", `{"order":"O-548873","text":"one leg of the table is split from end to end"}`, `{"ticket_id":"T-1"}`).call("update_ticket", `{"ticket":"T-2","text":"soon"}`, `{"ticket_id":"T-2"}`).call("take_payment", `{"claim":"CL-7"}`, `{"payment_id":"PM-9"}`).call("take_picture", `{"n":1}`, `{"picture_id":"P-4"}`).many(28, func(t *talk, i int) { t.call("set_lamp", fmt.Sprintf(`{"n":%d}`, i+14), `{}`) }), "done by calls (3 more before):\n  before: open_ticket O-548873 one leg of the table is split from… → T-1; update_ticket T-2 soon; take_payment CL-7 → PM-9" + strings.Join(strings.Split(strings.ReplaceAll(counted(14, 42), ".go", ""), " "), "\n  set_lamp ")},
 		{"a call with an object", new(talk).call("change_order", `{"order":"O-7","changes":{"delivery":{"date":"2026-04-01"},"notes":["by lift","no calls"]}}`, `{"ok":true}`), "done by calls:\n  change_order O-7 delivery: date: 2026-04-01, notes: by lift, no calls"},
 		{"more ids than fit", new(talk).many(30, func(t *talk, i int) {
 			t.call("open_ticket", fmt.Sprintf(`{"n":%d}`, i), fmt.Sprintf(`{"id":"T-%d"}`, i+100))
@@ -292,6 +292,15 @@ func TestWhatChangedFilesDefine(t *testing.T) {
 			write(c, "a.go", "func Lamp\n")
 			c.bash("echo '// x' >> a.go", "").call("Edit", `{"file_path":"a.go","old_string":"Lamp","new_string":"Light"}`, "ok")
 		}, " (Light, …)"},
+		{"a command with the text", 20_000, func(c *talk) { c.bash("cat > a.go <<'X'\nfunc Lamp() {\n}\nX", "") }, " (Lamp, …)"},
+		{"a program with a part of the text", 20_000, func(c *talk) {
+			write(c, "a.py", "def dim(lamp):\n")
+			c.bash("python3 - <<'P'\np = 'a.py'\nopen(p, 'w').write(s + \"\"\"\ndef shine(lamp):\n\"\"\")\nP", "")
+		}, " (dim, shine, …)"},
+		{"an edit of what a command wrote", 20_000, func(c *talk) {
+			write(c, "a.go", "func Lamp\n")
+			c.bash("sed -i s/Lamp/Light/ a.go", "").call("Edit", `{"file_path":"a.go","old_string":"Light","new_string":"Shade"}`, "ok")
+		}, " (Lamp, …)"},
 		{"a command before the file is read", 20_000, func(c *talk) {
 			c.bash("echo 'func Lamp' >> a.go", "").call("Read", `{"file_path":"a.go"}`, "func Lamp\n")
 		}, " (Lamp)"},
@@ -347,6 +356,25 @@ func TestHeadingsThatBind(t *testing.T) {
 			if strings.Join(got, "|") != tt.want {
 				t.Errorf("below %s %q binds, want %q", title, got, tt.want)
 			}
+		}
+	}
+}
+
+// What a failed command printed counts as repeated once the command ran again.
+func TestFailuresThatRanAgain(t *testing.T) {
+	const failed = "Exit code 1\n--- FAIL: TestLamp (0.00s)\n    lamp_test.go:7: it is dark\nFAIL"
+	for next, want := range map[string]bool{"go test ./...": true, "make lint": false} {
+		c := new(talk).bash("make", "lamp.o is built").ended("Bash", `{"command":"go test ./..."}`, failed, true).bash(next, "ok")
+		units, _ := account.Read(c.msgs, c.blocks(), nil)
+		seen := 0
+		for i := range units {
+			u := &units[i]
+			if seen++; u.Stated != (want && u.Failed) {
+				t.Errorf("before %q the unit %q counts as repeated: %v", next, u.Text, u.Stated)
+			}
+		}
+		if seen < 5 {
+			t.Errorf("%d units, want 5 at least", seen)
 		}
 	}
 }

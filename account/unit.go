@@ -49,7 +49,7 @@ type Unit struct {
 	Talk        bool // of a conversation without commands
 	Opens       bool // meaningless without one of the units below it
 	Failed      bool // the call failed
-	Stated      bool // of a call that the state lists: the call itself, or its result
+	Stated      bool // of a call that the state lists, or of a failed command that ran again: the call itself, or its result
 	Gap         bool // lines of its block have no units
 	Answered    bool // a sentence of the agent that a user's answer refers to
 	Task        bool // of the user's first message

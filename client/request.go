@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -65,9 +66,7 @@ func fieldsOf(v reflect.Value) []field {
 		if !f.IsExported() || name == "-" || f.Anonymous && name == "" {
 			continue // promoted fields are listed themselves
 		}
-		if name == "" {
-			name = f.Name
-		}
+		name = cmp.Or(name, f.Name)
 		value := v.FieldByIndex(f.Index)
 		omit := strings.Contains(opts, "omitempty") && isEmpty(value) || strings.Contains(opts, "omitzero") && value.IsZero()
 		fields = append(fields, field{name, value, omit})

@@ -105,9 +105,7 @@ type failure struct {
 }
 
 func (x *extractor) add(f Fact) int {
-	if f.CallID == "" {
-		f.CallID = x.callID
-	}
+	f.CallID = cmp.Or(f.CallID, x.callID)
 	x.found = append(x.found, found{f, f.Block})
 	return len(x.found) - 1
 }

@@ -145,9 +145,7 @@ func scanOutput(said string) outputLines {
 }
 
 func (s *outputLines) line(line string, n int) {
-	if s.first == "" {
-		s.first = line
-	}
+	s.first = cmp.Or(s.first, line)
 	s.last = line
 	count, what := "", ""
 	if len(line) <= 200 {

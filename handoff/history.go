@@ -139,9 +139,7 @@ func (h *History) intentOf(got *intent.Intent, block int) Aim {
 	}
 	for _, slot := range got.Verb.Slots() {
 		for _, v := range got.Slots[slot] {
-			if to.Target == "" {
-				to.Target = v.Text
-			}
+			to.Target = cmp.Or(to.Target, v.Text)
 		}
 	}
 	if len(got.Secondary) > 0 {

@@ -105,9 +105,7 @@ func Standings(msgs []transcript.Message, blocks []transcript.Block, rules []Rul
 		*st = Standing{ID: b.ID, Turn: b.Turn, Form: forms[i], Rule: rules[i]}
 		var rule Rule
 		rule, st.Disposal, st.Stale = s.survey(b, forms[i])
-		if st.Rule == "" {
-			st.Rule = rule
-		}
+		st.Rule = cmp.Or(st.Rule, rule)
 	}
 	return all
 }

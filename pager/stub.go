@@ -148,9 +148,7 @@ func failure(r transcript.ToolResult, text string) string {
 		if !r.Error {
 			continue
 		}
-		if first == "" {
-			first = line
-		}
+		first = cmp.Or(first, line)
 		if low := strings.ToLower(line); speaks == "" && (strings.Contains(low, "error") || strings.Contains(low, "fail")) {
 			speaks = line
 		}

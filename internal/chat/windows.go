@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/carrel-dev/carrel/internal/rawjson"
@@ -82,14 +83,10 @@ func Decode(name string, data []byte, body func(name string, data []byte) (*tran
 		if err != nil {
 			return nil, err
 		}
-		if s.Title == "" {
-			s.Title = window.Title
-		}
+		s.Title = cmp.Or(s.Title, window.Title)
 		s.Earlier = append(s.Earlier, take(window, span))
 	}
-	if s.Title == "" {
-		s.Title = now.Title
-	}
+	s.Title = cmp.Or(s.Title, now.Title)
 	s.Messages = take(now, at)
 	s.Items = append(s.Items, transcript.Item{Raw: data[from:]})
 	return &s, nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,9 +15,7 @@ const columns = 80
 // helpText returns the help of a command or a topic.
 func helpText(cmd *cobra.Command) string {
 	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
+	text = cmp.Or(text, cmd.Short+".")
 	text = filled(text) + "\n"
 	if !cmd.Runnable() { // a topic
 		return text

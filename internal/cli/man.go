@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,9 +95,7 @@ func roff(cmd *cobra.Command, name string) []byte {
 	}
 	section("DESCRIPTION")
 	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
+	text = cmp.Or(text, cmd.Short+".")
 	verbatim(&b, text)
 	if cmd.HasAvailableSubCommands() {
 		section("COMMANDS")

@@ -28,6 +28,7 @@ package conform
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,9 +150,7 @@ func (c *Case) run() (results []Result, exit int, err error) {
 		return nil, 0, err
 	}
 	opts := &limn.Options{Packs: packs, Today: c.Today}
-	if opts.Today == "" {
-		opts.Today = today
-	}
+	opts.Today = cmp.Or(opts.Today, today)
 	if c.Confirm {
 		opts.Confirm = func(string) bool { return true }
 	}

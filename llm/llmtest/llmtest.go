@@ -5,6 +5,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,9 +63,7 @@ func (s *Script) Generate(ctx context.Context, p *llm.Prompt) (*llm.Reply, error
 		return nil, step.Err
 	}
 	r := &llm.Reply{Text: step.Text, Model: s.Name(), Stop: step.Stop, Usage: step.Usage}
-	if r.Stop == "" {
-		r.Stop = llm.StopEnd
-	}
+	r.Stop = cmp.Or(r.Stop, llm.StopEnd)
 	if r.Usage == (llm.Usage{}) {
 		r.Usage = llm.Usage{Input: int64(llm.Bound(p.System) + llm.Bound(p.Text)), Output: int64(llm.Bound(step.Text))}
 	}

@@ -2,6 +2,7 @@ package pagerjson
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -125,9 +126,7 @@ func convert(w *transcript.Window) *transcript.Encoded {
 		}
 		first := &w.Entries[b.Messages[0]]
 		id := first.Block
-		if id == "" {
-			id = b.ID
-		}
+		id = cmp.Or(id, b.ID)
 		enc.object(id, Int(b.Turn), first.Role, strings.Join(texts, "\n"))
 	}
 	data := append([]byte(`{"intent_ir": [], "blocks": [`), '\n')

@@ -2,6 +2,7 @@ package limn
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,9 +77,7 @@ difference. It also reads the published test files. If a share is below --min, t
 			case before != "":
 				return diffIntents(j, before, in)
 			case compat:
-				if j.JSON == "" {
-					j.JSON = out.AllFields
-				}
+				j.JSON = cmp.Or(j.JSON, out.AllFields)
 				return j.Result("", in.Published(), nil)
 			}
 			return printIntent(j, text, in)

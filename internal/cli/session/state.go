@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -37,9 +38,7 @@ code reads that.`,
 				return err
 			}
 			ctx := cmd.Context()
-			if j.JSON == "" {
-				j.JSON = out.AllFields
-			}
+			j.JSON = cmp.Or(j.JSON, out.AllFields)
 			return s.On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {
 				st, err := a.State(ctx, a.Scope, &carrel.SessionRequest{Session: id})
 				if err != nil {

@@ -1,6 +1,7 @@
 package windows
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -61,9 +62,7 @@ func (p *pass) startFromWindow(plan *pager.Plan) {
 		d.From, d.Before = pager.Form(row.Form), row.Window
 		d.Recut = false
 		if d.From != d.To {
-			if d.Step == "" {
-				d.Step = pager.StageReturn
-			}
+			d.Step = cmp.Or(d.Step, pager.StageReturn)
 			continue
 		}
 		switch d.To {
