@@ -25,31 +25,52 @@ var defines = lazy.Regexp(`(?m)^(?:[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?
 // the commands that wrote it. They end with "…" if there are more, or may be because a command changed
 // the file.
 func (t *tracker) defined(files []string) map[string]string {
-	texts := make(map[string]string)
+	versions := make(map[string]*version)
 	for name, v := range t.versions {
-		texts[t.short(name)] = cmp.Or(v.text(), withoutNumbers(v.read, !v.written && numbers(v.read)))
+		versions[t.short(name)] = v
 	}
 	all, room := make(map[string]string), t.bytes()/definedShare
-	for _, f := range slices.Backward(files) {
+	for _, f := range slices.Backward(files[max(0, len(files)-mostFiles):]) {
 		if forPeople(f) || strings.Contains(path.Base(f), "test") {
 			continue
 		}
-		names, writing := "", t.written[f]
-		for _, m := range defines.Get().FindAllStringSubmatch(texts[f]+"\n"+writing, -1) {
-			if len(names)+len(m[1]) > mostDefined {
-				names += ", …"
-				break
-			}
-			if !strings.Contains(names+",", " "+m[1]+",") {
-				names += ", " + m[1]
-			}
-		}
-		if writing != "" && names != "" && !strings.HasSuffix(names, "…") {
+		names := namesIn(versions[f].last() + "\n" + t.written[f])
+		if t.written[f] != "" && names != "" && !strings.HasSuffix(names, "…") {
 			names += ", …"
 		}
-		if room -= len(names); names != "" && room >= 0 {
+		if room -= len(names); room < 0 {
+			break
+		}
+		if names != "" {
 			all[f] = " (" + names[len(", "):] + ")"
 		}
 	}
 	return all
+}
+
+// last returns the text of the file with its changes or, if they are not known, as it was before
+// them.
+func (v *version) last() string {
+	if v == nil {
+		return ""
+	}
+	return cmp.Or(v.text(), withoutNumbers(v.read, !v.written && numbers(v.read)))
+}
+
+// namesIn returns the names that a text defines, each once and behind a comma, up to the limit.
+func namesIn(text string) (names string) {
+	for {
+		m := defines.Get().FindStringSubmatchIndex(text)
+		if m == nil {
+			return names
+		}
+		switch name := text[m[2]:m[3]]; {
+		case strings.Contains(names+",", " "+name+","):
+		case len(names)+len(name) > mostDefined:
+			return names + ", …"
+		default:
+			names += ", " + name
+		}
+		_, text, _ = strings.Cut(text[m[1]:], "\n")
+	}
 }

@@ -273,6 +273,7 @@ func TestWhatChangedFilesDefine(t *testing.T) {
 		{"languages", 20_000, func(c *talk) {
 			write(c, "a.x", "func Lamp() {\nfunc (b *Bulb) Shine(n int) {\n\tlet no = 1\nexport async function dim() {\n  def _hidden(self):\n    def fade(self):\npub(crate) fn glow<T>() {\nconst HALL = 1\nexport const ceiling = () => {}\n// func gone\nfunc Lamp() {")
 		}, " (Lamp, Shine, dim, fade, glow, HALL, ceiling)"},
+		{"a definition behind another on its line", 20_000, func(c *talk) { write(c, "a.go", "type Lamp func(n int) error\ntype Bulb struct{}\n") }, " (Lamp, Bulb)"},
 		{"nothing", 20_000, func(c *talk) { write(c, "a.go", "package a\n") }, ""},
 		{"a test", 20_000, func(c *talk) { write(c, "a_test.go", "func TestLamp(") }, ""},
 		{"a text for people", 20_000, func(c *talk) { write(c, "a.md", "class Lamp\n") }, ""},

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"math"
 	"path"
 	"slices"
@@ -170,9 +171,7 @@ func changeOf(c *shell.Command, e shell.Effect) (change, bool) {
 		body := c.Input
 		switch c.Name {
 		case "echo", "printf":
-			if body == "" {
-				body = strings.Join(c.Operands(), " ")
-			}
+			body = cmp.Or(body, strings.Join(c.Operands(), " "))
 		case "cp":
 			return change{e.Path, StatusCreated, "copy of " + e.From}, e.From != ""
 		case "", "cat", "tee":

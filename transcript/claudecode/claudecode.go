@@ -58,6 +58,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -259,9 +260,7 @@ func (t *tree) messages(w window) []transcript.Message {
 func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 	last := s.Items[t.rows[leaf].item].Raw
 	s.ID = transcript.SessionID(gjson.Get(view(last), "sessionId").String())
-	if s.ID == "" {
-		s.ID = transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
-	}
+	s.ID = cmp.Or(s.ID, transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))))
 	if agent := gjson.Get(view(last), "agentId").String(); t.rows[leaf].sidechain && agent != "" {
 		s.ID += transcript.SessionID("/agent-" + agent) // the file of a sub-agent
 	}

@@ -62,9 +62,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 		return nil, e
 	}
 	s := &transcript.Session{ID: transcript.SessionID(in.id), Format: f.Name(), Branches: in.branches}
-	if s.ID == "" {
-		s.ID = transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
-	}
+	s.ID = cmp.Or(s.ID, transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))))
 	s.Items = make([]transcript.Item, len(in.items))
 	for i, raw := range in.items {
 		s.Items[i].Raw = raw

@@ -60,9 +60,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 		ID: transcript.SessionID(d.info.text(data, "id")), Format: f.Name(), Project: d.info.text(data, "directory"),
 		Title: d.info.text(data, "title"), Model: d.info.in(data, "model").text(data, "id"),
 	}
-	if s.ID == "" {
-		s.ID = transcript.SessionID(cmp.Or(strings.TrimSuffix(path.Base(name), path.Ext(name)), "session"))
-	}
+	s.ID = cmp.Or(s.ID, transcript.SessionID(cmp.Or(strings.TrimSuffix(path.Base(name), path.Ext(name)), "session")))
 	v := &viewer{document: d}
 	s.Items, v.items = d.Cut(d.Messages)
 	live, earlier, end := v.conversation()

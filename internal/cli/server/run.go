@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -163,9 +164,7 @@ const (
 // not at their values.
 func (c *child) login() string {
 	home := c.getenv("CODEX_HOME")
-	if home == "" {
-		home = filepath.Join(c.getenv("HOME"), ".codex")
-	}
+	home = cmp.Or(home, filepath.Join(c.getenv("HOME"), ".codex"))
 	data, err := os.ReadFile(filepath.Join(home, "auth.json"))
 	if err != nil {
 		return loginNone

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -99,9 +100,7 @@ func namesOf(tool object) []object {
 	group, ok := tool["tools"].([]any)
 	if !ok {
 		name := text(tool, "name")
-		if name == "" {
-			name = kind(tool)
-		}
+		name = cmp.Or(name, kind(tool))
 		return []object{{"name": name}}
 	}
 	var all []object
