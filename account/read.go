@@ -372,8 +372,8 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 	var before []string // cells of the line before, or of the header
 	table := false
 	lined := kind == Span && numbers(result)
-	above := head                   // the label that the command printed last, or head
-	times := make(map[string][]int) // of each line below that label: its unit, once for each time
+	above := head                     // the label that the command printed last, or head
+	times := make(map[string]*[2]int) // of lines below it that may repeat: their unit, and how often they stand there
 	for line := range strings.SplitSeq(result, "\n") {
 		n++
 		if end := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); end >= 0 {
@@ -409,9 +409,9 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 			r.repeated(times)
 			continue
 		}
-		if at := times[line]; len(at) > 0 && once(kind, result, line) {
+		if at := times[line]; at != nil {
+			at[1]++
 			last = at[0]
-			times[line] = append(at, last)
 			continue
 		}
 		row := cells(line)
@@ -425,8 +425,10 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 		}
 		u.Text = indent + text.Clip(line, mostUnit)
 		last = int(r.add(u))
-		times[line] = []int{last}
 		u.First = false
+		if repeats(kind, result, line) {
+			times[line] = &[2]int{last, 1}
+		}
 	}
 	r.repeated(times)
 	if last >= 0 {
@@ -434,18 +436,19 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 	}
 }
 
-// once reports whether an output has a line once that it repeats: a figure in a short output.
-func once(kind Kind, result, line string) bool {
+// mostRepeated is the size, in bytes, below which an output has a figure once that it repeats.
+const mostRepeated = 1500
+
+// repeats reports whether an output has a line once if it repeats it: a figure in a short output.
+func repeats(kind Kind, result, line string) bool {
 	return kind == Output && len(result) < mostRepeated && strings.ContainsAny(line, "0123456789")
 }
 
-const mostRepeated = 1500 // bytes
-
 // repeated adds to lines that an output has several times how often, and forgets them.
-func (r *reader) repeated(times map[string][]int) {
+func (r *reader) repeated(times map[string]*[2]int) {
 	for _, at := range times {
-		if len(at) > 1 {
-			r.units[at[0]].Text += fmt.Sprintf(" (×%d)", len(at))
+		if at[1] > 1 {
+			r.units[at[0]].Text += fmt.Sprintf(" (×%d)", at[1])
 		}
 	}
 	clear(times)

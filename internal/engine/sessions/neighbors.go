@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/carrel-dev/carrel/ratio"
@@ -46,11 +47,7 @@ func (s *search) candidates(ctx context.Context, best []retrieval.Best) ([]candi
 			}
 		}
 	}
-	numbers := make([]int64, 0, len(all))
-	for number := range all {
-		numbers = append(numbers, number)
-	}
-	slices.Sort(numbers)
+	numbers := slices.Sorted(maps.Keys(all))
 	refs, err := s.e.Store.Numbered(ctx, s.scope, numbers)
 	if err != nil {
 		return nil, err
