@@ -104,13 +104,13 @@ func parse(path string, data []byte) (*document, error) {
 }
 
 func syntaxError(path string, data []byte, err error) error {
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		return &FileError{File: path, Err: errors.New("the settings are not TOML; they look like JSON")}
-	}
 	e := &FileError{File: path, Err: errors.New(strings.TrimPrefix(err.Error(), "toml: "))}
 	if d, ok := errors.AsType[*toml.DecodeError](err); ok {
 		e.Line, e.Column = d.Position()
 		e.Key = dotted(d.Key())
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		e.Err = errors.New("the settings are not TOML; they look like JSON")
 	}
 	return e
 }

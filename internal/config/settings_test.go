@@ -87,7 +87,7 @@ func TestParseRefuses(t *testing.T) {
 		{"the same in one key", "profile.default.keep.last = 1", "f:1:1: profile.default: is the built-in profile: give the profile another name"},
 		{"the same in the shortest key", "profile.default.offline = true", "f:1:1: profile.default: is the built-in profile: give the profile another name"},
 		{"a time for an address", "[server]\nlisten = 07:32:00", "f:2:1: server.listen: wants a host and a port"},
-		{"JSON", "\n {\"budget\": {}}", "f: the settings are not TOML; they look like JSON"},
+		{"JSON", "\n {\"budget\": {}}", "f:2:2: the settings are not TOML; they look like JSON"},
 		{"no TOML", "[budget\nwindow = 1", "f:1:8: "},
 		{"a key twice", "store = 'a'\nstore = 'b'", "f:2:1: "},
 		{"a text for a number", "[budget]\nwindow = '1'", "f:2:1: budget.window: wants a number of tokens, such as 200_000"},
@@ -143,7 +143,7 @@ func TestUnknownKeysHaveNear(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"", "store = 'a'", "[budget]\ntarget = '50%'", "[profile.a]\nkeep = {last = 1}", "[[x]]", "a.'b.c'.\"\" = [1]", "=", "\xff",
-		"profile = {}", "[profile]", "[profile.a.budget]\nwindow = 1979-05-27",
+		"profile = {}", "[profile]", "{}", "[profile.a.budget]\nwindow = 1979-05-27",
 	} {
 		f.Add(text)
 	}
