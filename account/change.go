@@ -51,7 +51,7 @@ func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	for i := range changes {
 		ch := &changes[i]
 		if ch.whole {
-			ch.old = r.versions[ch.path].text()
+			ch.old = r.versions[r.short(ch.path)].text()
 		}
 		r.hunks(ch, head)
 		r.note(ch)
@@ -91,18 +91,19 @@ func (v *version) text() string {
 
 // note records a change of a file.
 func (r *reader) note(ch *change) {
-	if v := r.versions[ch.from]; ch.from != "" && v != nil {
-		delete(r.versions, ch.from)
-		r.versions[ch.path] = v
+	name, from := r.short(ch.path), r.short(ch.from)
+	if v := r.versions[from]; ch.from != "" && v != nil {
+		delete(r.versions, from)
+		r.versions[name] = v
 	}
-	switch v := r.versions[ch.path]; {
+	switch v := r.versions[name]; {
 	case ch.gone:
-		delete(r.versions, ch.path)
+		delete(r.versions, name)
 	case ch.whole:
-		r.versions[ch.path] = &version{read: ch.now, written: true}
+		r.versions[name] = &version{read: ch.now, written: true}
 	case v == nil || ch.old == "" && ch.now == "":
 	case ch.old == "" || len(v.since) == mostSince:
-		delete(r.versions, ch.path)
+		delete(r.versions, name)
 	default:
 		v.since = append(v.since, *ch)
 	}

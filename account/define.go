@@ -28,16 +28,12 @@ var defines = lazy.Regexp(`^(?:[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|asy
 // the commands that wrote it. They end with "…" if there are more, or may be because a command changed
 // the file.
 func (t *tracker) defined(files []string) map[string]string {
-	versions := make(map[string]*version)
-	for name, v := range t.versions {
-		versions[t.short(name)] = v
-	}
 	all, room := make(map[string]string), t.bytes()/definedShare
 	for _, f := range slices.Backward(files[max(0, len(files)-mostFiles):]) {
 		if forPeople(f) || strings.Contains(path.Base(f), "test") {
 			continue
 		}
-		names := namesIn(versions[f].last() + "\n" + t.written[f])
+		names := namesIn(t.versions[f].last() + "\n" + t.written[f])
 		if t.written[f] != "" && names != "" && !strings.HasSuffix(names, "…") {
 			names += ", …"
 		}

@@ -56,7 +56,7 @@ type reader struct {
 	ended    map[string]outcome.Outcome       // outcomes of results, computed on demand
 	root     string                           // path prefix of the project, or empty
 	lines    map[string]*shell.Line           // parsed command lines
-	versions map[string]*version              // of files, by path
+	versions map[string]*version              // of files, by path from the project's folder
 	copies   map[string]int32                 // last unit of each part of a file
 	words    []string                         // the user's messages
 	labels   []label                          // of the command whose output is read
@@ -331,7 +331,7 @@ func (r *reader) look(c transcript.ToolCall, in gjson.Result, res transcript.Too
 		if tool.Path(c) != "" && !in.Get("pattern").Exists() {
 			r.file(Span, tool.Path(c), said(res), head)
 			if !in.Get("offset").Exists() && !in.Get("limit").Exists() && !in.Get("view_range").Exists() {
-				r.versions[tool.Path(c)] = &version{read: said(res)}
+				r.versions[r.short(tool.Path(c))] = &version{read: said(res)}
 			}
 		} else {
 			r.output(Span, said(res), head, false, nil)

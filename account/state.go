@@ -86,7 +86,6 @@ type tracker struct {
 	loose   []string
 	held    []string          // files that a commit has
 	written map[string]string // by file: the commands that have written it since it was read or written whole
-	whole   string            // the present command
 	staged  []string          // paths that git was told to commit since the last commit
 	running map[string]string // tasks of running sub-agents, by id
 	records []record
@@ -327,11 +326,10 @@ func (t *tracker) command(c transcript.ToolCall) {
 		return
 	}
 	t.last, t.since = Ran{clip(text.Fold(t.inProject(whole)), mostLine), o.Text, t.here}, false
-	t.whole = whole
 	if line := t.line(whole); o.Verdict == outcome.Failed {
-		t.effects(line.Begun(t.results[c.ID].Text()))
+		t.effects(whole, line.Begun(t.results[c.ID].Text()))
 	} else {
-		t.effects(line)
+		t.effects(whole, line)
 	}
 	if t.last.Outcome == "" && o.Verdict != outcome.Unknown {
 		t.last.Outcome = string(o.Verdict)
@@ -415,9 +413,10 @@ func (t *tracker) rename(from, to string) (folder bool) {
 	return folder
 }
 
-// effects records the files of the project that a command line wrote, renamed
-// or deleted, except those that a compiler made, and copies of whole folders.
-func (t *tracker) effects(l *shell.Line) {
+// effects records the files of the project that the command whole wrote, renamed
+// or deleted, except those that a compiler made, and copies of whole folders. The
+// argument l has those of its parts that had effects.
+func (t *tracker) effects(whole string, l *shell.Line) {
 	var names []string
 	for i := range l.Commands {
 		c := &l.Commands[i]
@@ -445,12 +444,13 @@ func (t *tracker) effects(l *shell.Line) {
 		}
 		t.removes(c)
 	}
-	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !slices.Contains(t.files, name) })
-	if len(names) > 1 {
-		t.whole = "" // it does not tell what is in which file
+	names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(t.files, name) })
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) > 1 {
+		whole = "" // it does not tell what is in which file
 	}
 	for _, name := range names {
-		t.written[name] = text.Tail(t.written[name]+"\n"+t.whole, mostWriting)
+		t.written[name] = text.Tail(t.written[name]+"\n"+whole, mostWriting)
 	}
 }
 

@@ -302,6 +302,13 @@ func TestWhatChangedFilesDefine(t *testing.T) {
 			write(c, "a.go", "func Lamp\n")
 			c.bash("sed -i s/Lamp/Light/ a.go", "").call("Edit", `{"file_path":"a.go","old_string":"Light","new_string":"Shade"}`, "ok")
 		}, " (Lamp, …)"},
+		{"a command that writes a file twice, and one that it deletes", 20_000, func(c *talk) {
+			c.bash("cat > a.go <<'X'\nfunc Lamp() {\nX\ncat > p.txt <<'X'\nx\nX\ncat >> a.go <<'X'\nfunc Bulb() {\nX\nrm p.txt", "")
+		}, " (Lamp, Bulb, …)"},
+		{"a command that writes two files", 20_000, func(c *talk) {
+			write(c, "a.go", "func Lamp\n")
+			c.bash("for f in a.go; do echo 'func Bulb' >> a.go; done; echo 'func Wire' > b.go; echo '// x' >> a.go", "")
+		}, ""},
 		{"a command before the file is read", 20_000, func(c *talk) {
 			c.bash("echo 'func Lamp' >> a.go", "").call("Read", `{"file_path":"a.go"}`, "func Lamp\n")
 		}, " (Lamp)"},
@@ -376,6 +383,18 @@ func TestFailuresThatRanAgain(t *testing.T) {
 		}
 		if seen < 5 {
 			t.Errorf("%d units, want 5 at least", seen)
+		}
+	}
+}
+
+// A file may have two paths in the calls: the state knows its newest text.
+func TestDefinitionsOfAFileWithTwoPaths(t *testing.T) {
+	const absolute, relative = `{"file_path":"/srv/lamp/a.go","content":"func Lamp\n"}`, `{"file_path":"a.go","content":"func Bulb\n"}`
+	for _, tt := range [][3]string{{absolute, relative, " (Bulb)"}, {relative, absolute, " (Lamp)"}} {
+		c := new(talk).agent(strings.Repeat("A lamp. ", 3000)).call("Write", tt[0], "ok").call("Write", tt[1], "ok")
+		_, s := account.Read(c.msgs, c.blocks(), &account.Options{Project: "/srv/lamp"})
+		if got := s.Defined["a.go"]; got != tt[2] {
+			t.Errorf("the file defines %q, want%s", got, tt[2])
 		}
 	}
 }
