@@ -99,8 +99,7 @@ func checkURL(rules []hostRule, u *url.URL) error {
 	if err != nil {
 		return err
 	}
-	port := u.Port()
-	port = cmp.Or(port, usual)
+	port := cmp.Or(u.Port(), usual)
 	if !validPort(port) {
 		return fmt.Errorf("%q is not a port: want a number from 1 to 65535", port)
 	}

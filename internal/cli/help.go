@@ -14,8 +14,7 @@ const columns = 80
 
 // helpText returns the help of a command or a topic.
 func helpText(cmd *cobra.Command) string {
-	text := cmd.Long
-	text = cmp.Or(text, cmd.Short+".")
+	text := cmp.Or(cmd.Long, cmd.Short+".")
 	text = filled(text) + "\n"
 	if !cmd.Runnable() { // a topic
 		return text

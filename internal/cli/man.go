@@ -94,8 +94,7 @@ func roff(cmd *cobra.Command, name string) []byte {
 		fmt.Fprintf(&b, ".B %s\n", escape(cmd.UseLine()))
 	}
 	section("DESCRIPTION")
-	text := cmd.Long
-	text = cmp.Or(text, cmd.Short+".")
+	text := cmp.Or(cmd.Long, cmd.Short+".")
 	verbatim(&b, text)
 	if cmd.HasAvailableSubCommands() {
 		section("COMMANDS")

@@ -227,10 +227,15 @@ func (x *Index) Join(pages [][]byte, ids []int64, lengths []uint32) error {
 	var docs, counts [BlockSize]uint32
 	for _, page := range pages {
 		err := Words(page, uint32(len(ids)), func(word string, l *List) error { //nolint:gosec // places are such numbers
+			var to *List
 			for c := l.Cursor(); c.Next(); {
 				for i := range c.Decode(&docs, &counts) {
-					if at := docs[i]; lengths[at] > 0 {
-						x.list(word).add(places[at], counts[i], lengths[at])
+					at := docs[i]
+					if to == nil && lengths[at] > 0 {
+						to = x.list(word)
+					}
+					if lengths[at] > 0 {
+						to.add(places[at], counts[i], lengths[at])
 					}
 				}
 			}

@@ -99,8 +99,7 @@ func (r *run) remember(ctx context.Context, e *Event) (_ []byte, err error) {
 // leaves out the event's own session, sub-agents, and sessions of more than [mostRecalled] bytes.
 // It returns at most [recalled] sessions.
 func (r *run) earlier(e *Event, all []carrel.SessionInfo) []carrel.SessionInfo {
-	dir := e.project
-	dir = cmp.Or(dir, r.o.Dir)
+	dir := cmp.Or(e.project, r.o.Dir)
 	if dir == "" {
 		return nil
 	}

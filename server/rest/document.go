@@ -17,8 +17,7 @@ const bearer = "bearer"
 
 // config returns the general part of the OpenAPI document. Huma serves no routes of its own.
 func (s *server) config() huma.Config {
-	version := s.opts.Version
-	version = cmp.Or(version, "dev")
+	version := cmp.Or(s.opts.Version, "dev")
 	return huma.Config{OpenAPI: &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{

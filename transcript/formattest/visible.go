@@ -130,8 +130,7 @@ func callText(c transcript.ToolCall) string {
 	if strings.TrimSpace(input) == "" {
 		input = "{}"
 	}
-	name := c.Name
-	name = cmp.Or(name, "unknown")
+	name := cmp.Or(c.Name, "unknown")
 	return name + " " + input
 }
 

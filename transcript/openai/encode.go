@@ -299,8 +299,7 @@ func (e *encoder) reply(en *transcript.Entry) []byte {
 }
 
 func (e *encoder) call(raw []byte, c transcript.ToolCall) []byte {
-	name := c.Name
-	name = cmp.Or(name, "unknown")
+	name := cmp.Or(c.Name, "unknown")
 	raw = rawjson.AppendString(append(raw, `{"id": `...), chat.CallID(e.own, c.ID))
 	raw = rawjson.AppendString(append(raw, `, "type": "function", "function": {"name": `...), name)
 	input := string(c.Input)

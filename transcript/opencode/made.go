@@ -140,8 +140,7 @@ func written(p transcript.Part) bool {
 
 // call encodes a call with its result.
 func (e *encoder) call(message string, c transcript.ToolCall, results map[string]answer) []byte {
-	name := c.Name
-	name = cmp.Or(name, "unknown")
+	name := cmp.Or(c.Name, "unknown")
 	input := []byte(c.Input)
 	if r := rawjson.NewReader(input); r.Kind() != rawjson.Object || !rawjson.Valid(input) {
 		if len(strings.TrimSpace(string(input))) > 0 {

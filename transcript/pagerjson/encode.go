@@ -125,8 +125,7 @@ func convert(w *transcript.Window) *transcript.Encoded {
 			}
 		}
 		first := &w.Entries[b.Messages[0]]
-		id := first.Block
-		id = cmp.Or(id, b.ID)
+		id := cmp.Or(first.Block, b.ID)
 		enc.object(id, Int(b.Turn), first.Role, strings.Join(texts, "\n"))
 	}
 	data := append([]byte(`{"intent_ir": [], "blocks": [`), '\n')

@@ -163,8 +163,7 @@ const (
 // login returns how Codex is logged in. It looks only at the names of the fields in the login file,
 // not at their values.
 func (c *child) login() string {
-	home := c.getenv("CODEX_HOME")
-	home = cmp.Or(home, filepath.Join(c.getenv("HOME"), ".codex"))
+	home := cmp.Or(c.getenv("CODEX_HOME"), filepath.Join(c.getenv("HOME"), ".codex"))
 	data, err := os.ReadFile(filepath.Join(home, "auth.json"))
 	if err != nil {
 		return loginNone

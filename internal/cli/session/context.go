@@ -109,8 +109,7 @@ func printContext(p *out.Page, r *carrel.ContextResult) {
 		}
 		return
 	}
-	model := r.Model
-	model = cmp.Or(model, "unknown model")
+	model := cmp.Or(r.Model, "unknown model")
 	p.Line("session %s · %s · %s, %s", out.Short(r.Session), out.Visible(model), out.Count(r.Messages, "message"), out.Count(r.Ops, "operation"))
 	p.Line("%s / %s tokens (%s)", out.Thousands(r.Used), out.Thousands(r.Capacity), share(r.Used))
 	p.Line("[%s]", drawBar(p, parts, max(min(p.Width, 92)-2, 0)))
