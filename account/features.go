@@ -39,7 +39,7 @@ func Features() []Feature {
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
 		{"again", []string{"no", "later", "removed"}},                                      // a later unit has the same text, or the state has the call; or a later edit removed the line
 		{"figure", []string{"no", "printed", "listed", "said", "result"}},                  // a number: in few printed lines, in many, in a sentence of the agent, or in a printed line that sums up or ends a short output
-		{"says", []string{"other", "next", "found", "reply", "question", "talk", "asked"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, a reply in a conversation without commands, or what an answer refers to in another
+		{"says", []string{"other", "next", "found", "reply", "question", "talk", "asked"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, a reply in a conversation without commands; or what an answer refers to in another one, or a correction of itself
 	}
 }
 
@@ -53,10 +53,12 @@ const (
 	decides
 	badly
 	well
+	slips
 )
 
 // cueWords maps a word to the meaning that it gives to its sentence, as a bit: it
-// demands something, gives a decision or reason, or reports something bad or good.
+// demands something, gives a decision or reason, reports something bad or good, or perhaps takes
+// something back.
 var cueWords = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
 	m := make(map[string]uint8)
 	for what, words := range map[uint8]string{
@@ -64,7 +66,8 @@ var cueWords = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
 		decides: "because since therefore instead actually means reason why will decided rather now need needs should turns cause so",
 		badly: `error errors fail fails failed failure failing wrong broken bug bugs issue issues panic cannot can't missing
 			denied problem problems conflict conflicts fatal`,
-		well: "pass passes passed passing works work fixed done complete completed success successful successfully clean green merged pushed committed",
+		well:  "pass passes passed passing works work fixed done complete completed success successful successfully clean green merged pushed committed",
+		slips: "correction corrections mistake mistaken slip wrong misread misspoke",
 	} {
 		for w := range strings.FieldsSeq(words) {
 			m[w] |= what
@@ -109,7 +112,7 @@ func see(u *Unit, need int64, again uint8) Sight {
 		uint8(u.Kind), bins.Flag(u.Failed), bindsBin(u, said), bins.Flag(said&decides != 0), placeBin(u), formBin(u),
 		age(u, bins.Of(int64(u.Calls), 3, 8, 20, 50, 100), 6), age(u, bins.Of(int64(u.Turns), 1, 2, 4), 4), wordsBin(u), sizeBin(u),
 		bins.Flag(said&badly != 0) + 2*bins.Flag(said&well != 0), bins.Flag(strings.ContainsAny(u.Text, "0123456789")),
-		lengthBin(u), bins.Of(need, 1, 30, 100, 300, 1000), again, figureBin(u), saysBin(u),
+		lengthBin(u), bins.Of(need, 1, 30, 100, 300, 1000), again, figureBin(u), saysBin(u, said),
 	}
 	return s
 }
@@ -230,12 +233,16 @@ func bindsBin(u *Unit, said uint8) uint8 {
 	return 1
 }
 
-// saysBin returns the bin of the feature "says".
-func saysBin(u *Unit) uint8 {
+// takesBack matches a sentence in which the agent corrects itself. Without it, only the wrong claim
+// would be in the window.
+var takesBack = lazy.Regexp(`(?i)^\W*correction|\bcorrection (of|to) |\bI was (wrong|mistaken)|\b(mistake|slip) of mine|\bmy mistake|\bI (misread|misspoke)`)
+
+// saysBin returns the bin of the feature "says", from the unit and the meanings of its cue words.
+func saysBin(u *Unit, said uint8) uint8 {
 	switch {
 	case u.Kind != Sentence:
 		return 0
-	case u.Answered && !u.Talk:
+	case u.Answered && !u.Talk, said&slips != 0 && takesBack.Get().MatchString(u.Text):
 		return 6
 	case u.Reply && asking(u.Text):
 		return 4
