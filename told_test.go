@@ -70,6 +70,52 @@ func TestModelTellsInAnAccount(t *testing.T) {
 	}
 }
 
+// A model is told its room and shown the whole conversation. An entry that it invented goes, with a
+// warning; its notes need to answer only half of the probes, and the agent's last reply stays.
+func TestModelsTextBesideAnAccount(t *testing.T) {
+	const notes = `{"session_intent": "Fix the leak of upstream connections in internal/pool. Never change the signature of Acquire.",
+"files_modified": {"internal/pool/pool.go": ["Acquire releases its slot in a deferred function if dial fails"], "internal/pool/stats.go": ["counters are atomic.Int64"]},
+"decisions_made": [{"decision": "Use a deferred release instead of a finalizer", "rationale": "finalizers run late"}, %s {"decision": "Listen on 8443 by default", "rationale": "not stated"}],
+"current_state": "Committed as 4f2a9c1; go test -race ./... passes with 23 tests.", "blockers": ["Tag v1.8.3 before or after the gateway freeze? Ilona has to be asked"],
+"next_steps": ["Run the soak test for 2 hours"], "technical_context": ["MaxConns 42"], "errors_encountered": ["p.stats.InUse undefined"]}`
+	made := func(names ...string) (list string) {
+		for _, name := range names {
+			list += `{"decision": "` + name + ` in src/nowhere.go", "rationale": "it is faster"},`
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		name, invented string
+		accepted       bool
+		warning        string
+	}{
+		{"as it is", "", true, ""},
+		{"an invented entry", made("Redis"), true, `left out 1 of the 14 entries of the model's draft; the first problem: decisions_made: the source has no "src/nowhere.go"`},
+		{"many invented entries", made("Redis", "Valkey", "Kafka", "Nomad", "Consul"), false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			model := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(fmt.Sprintf(notes, tt.invented))}, Repeat: true, Tokens: 64_000}
+			e, _ := summarizing(t, carrel.Options{Generator: model, Strategy: carrel.StrategyAccount})
+			in := load(t, e, leak(t))
+			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(55, 100)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := res.Attempts[0]
+			if first.Accepted != tt.accepted || tt.accepted && (first.Judged == nil || first.Judged.Passed == first.Judged.Probes) || strings.Join(res.Warnings, "") != tt.warning {
+				t.Errorf("attempt %+v, judged %+v, warnings %q, want accepted %v and %q", first, first.Judged, res.Warnings, tt.accepted, tt.warning)
+			}
+			p := model.Prompts()[0]
+			if !strings.Contains(p.System, " words in all") || !strings.Contains(p.Text, "Run the soak test for 2 hours against staging.") {
+				t.Errorf("the prompt has no room, or not the last reply:\n%s", p.Text)
+			}
+			if window := export(t, e, in.Session); !bytes.Contains(window, []byte("Run the soak test for 2 hours against staging.")) || bytes.Contains(window, []byte("nowhere")) {
+				t.Errorf("the window lacks the last reply, or has what was invented:\n%s", window)
+			}
+		})
+	}
+}
+
 // A model that fails, or whose text does not pass the checks, changes no byte of an account.
 func TestAccountIsTheSameWithoutItsModel(t *testing.T) {
 	data := leak(t)

@@ -473,6 +473,7 @@ func TestFilesThatAreGone(t *testing.T) {
 // The bins of a unit's features change at these sizes.
 func TestBinsOfUnits(t *testing.T) {
 	text := func(n int) string { return strings.Repeat("z", n) }
+	said := func(u *Unit) uint8 { return saysBin(u, says(u.Text)) }
 	for _, tt := range []struct {
 		what string
 		bin  func(u *Unit) uint8
@@ -506,13 +507,20 @@ func TestBinsOfUnits(t *testing.T) {
 		{"figure", figureBin, Unit{Kind: Output, Text: "7", Size: 400}, 2},
 		{"figure", figureBin, Unit{Kind: Sentence, Text: "7"}, 3},
 		{"figure", figureBin, Unit{Kind: Words, Text: "7"}, 0},
-		{"says", saysBin, Unit{Kind: Words, Text: "Let me"}, 0},
-		{"says", saysBin, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "Why?"}, 4},
-		{"says", saysBin, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "So."}, 5},
-		{"says", saysBin, Unit{Kind: Sentence, Reply: true, Text: "So."}, 3},
-		{"says", saysBin, Unit{Kind: Sentence, Text: "- Let me see"}, 1},
-		{"says", saysBin, Unit{Kind: Sentence, Text: "It is so."}, 2},
-		{"says", saysBin, Unit{Kind: Sentence, Talk: true, Text: "Why?"}, 2},
+		{"says", said, Unit{Kind: Words, Text: "Let me"}, 0},
+		{"says", said, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "Why?"}, 4},
+		{"says", said, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "So."}, 5},
+		{"says", said, Unit{Kind: Sentence, Reply: true, Text: "So."}, 3},
+		{"says", said, Unit{Kind: Sentence, Text: "- Let me see"}, 1},
+		{"says", said, Unit{Kind: Sentence, Text: "It is so."}, 2},
+		{"says", said, Unit{Kind: Sentence, Talk: true, Text: "Why?"}, 2},
+		{"says", said, Unit{Kind: Sentence, Reply: true, Text: "Correction of what I said: it does not change."}, 6},
+		{"says", said, Unit{Kind: Sentence, Talk: true, Text: "And another correction of my report."}, 6},
+		{"says", said, Unit{Kind: Sentence, Text: "Let me see: a real mistake of mine."}, 6},
+		{"says", said, Unit{Kind: Sentence, Text: "I was wrong."}, 6},
+		{"says", said, Unit{Kind: Sentence, Text: "The correction is in."}, 2},
+		{"says", said, Unit{Kind: Sentence, Text: "Their mistake was wrong."}, 2},
+		{"says", said, Unit{Kind: Report, Text: "I was wrong."}, 0},
 		{"length", lengthBin, Unit{Text: text(999)}, 5},
 		{"length", lengthBin, Unit{Kind: Output, Text: text(29)}, 0},
 		{"length", lengthBin, Unit{Kind: Output, Text: text(30)}, 1},

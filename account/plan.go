@@ -30,7 +30,7 @@ type Block struct {
 	Urgent bool        // the user's words in it are kept first
 	Absent bool        // stays out of the window
 	Cut    bool        // is already cut in the window and cannot be whole again; its units can be kept
-	Told   bool        // Request.Beside covers it, so that the agent's sentences in it are left out
+	Told   bool        // Request.Beside covers it, so that the agent's sentences in it are left out, except the last ones
 }
 
 // A Plan is the selection of units and blocks for a budget. A block that is
@@ -184,7 +184,7 @@ func (p *planning) ready(i int) bool {
 	if later := p.Units[i].Later; later > 0 && !p.Blocks[p.Units[later].Block].Absent {
 		return false // the later copy can be taken
 	}
-	told := p.Blocks[b].Told && p.Units[i].Kind == Sentence
+	told := p.Blocks[b].Told && p.Units[i].Kind == Sentence && p.Units[i].Turns > 1 // the last order answers the last reply
 	return !p.p.Kept[i] && !p.p.Whole[b] && !p.Blocks[b].Absent && !told
 }
 

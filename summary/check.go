@@ -299,7 +299,7 @@ func (c *checker) entry(sec Section, text string) {
 		prompt = c.src.Prompt
 	}
 	switch {
-	case isPlaceholder(text):
+	case isPlaceholder(text) && !c.origin.hasMark(text):
 		c.add(sec, text, rulePlaceholder, "a placeholder is no content")
 	case isRefusal(text):
 		c.add(sec, text, RuleRefusal, "a refusal is no content")

@@ -68,6 +68,13 @@ func (o *origin) quotes(text string) bool {
 	return o != nil && len(strings.Fields(text)) >= 4 && strings.Contains(o.folded, norm(text))
 }
 
+// hasMark reports whether the source has the first mark in text between braces or angle brackets,
+// such as "{{ name }}". It is then a part of the work, and no placeholder.
+func (o *origin) hasMark(text string) bool {
+	m := placeholderMark.Get().FindString(text)
+	return o != nil && m != "" && strings.Contains("{<", m[:1]) && strings.Contains(o.lower, strings.ToLower(m))
+}
+
 // compare checks the summary against its source.
 func (c *checker) compare() {
 	c.length()
@@ -151,8 +158,8 @@ var (
 	cutWord    = lazy.Regexp(`\S+…|[+−]\d+\b`) // words that were cut off, and counts of changed lines: the source does not have them
 	spanText   = lazy.Regexp("`([^`]+)`")
 	pathText   = lazy.Regexp(`(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]+|\b[\w-]+\.(?:go|ts|tsx|js|jsx|py|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sql|json|ya?ml|toml|md|txt|sh|html|css|scss|vue|xml|ini|cfg|conf|lock|proto|csv)\b`)
-	numberText = lazy.Regexp(`(?:^|[\s("'=~≈<>$€±+:–-])(\d[\d,_]*(?:\.\d+)?)( ?%|[a-zA-Zµ]{0,3})(?:$|[\s)"',.;:!?–-])`)
-	numberWord = lazy.Regexp(`\d[\d,_]*(?:\.\d+)?`)
+	numberText = lazy.Regexp(`(?:^|[\s("'=~≈<>$€±+:–-])(\d(?:[\d,_]*\d)?(?:\.\d+)?)( ?%|[a-zA-Zµ]{0,3})(?:$|[\s)"',.;:!?–-])`)
+	numberWord = lazy.Regexp(`\d(?:[\d,_]*\d)?(?:\.\d+)?`)
 	factors    = lazy.Regexp(`(\d[\d,]*(?:\.\d+)?) ?(?:×|x|\*|times) ?(\d[\d,]*(?:\.\d+)?)`)
 	unitWord   = lazy.Regexp(`^[ -](?:seconds?|minutes?|hours?|days?|milliseconds?|bytes?)\b`)
 	thousands  = lazy.Regexp(`^\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$`)
@@ -204,6 +211,8 @@ func (o *origin) has(name string, exact bool) bool {
 		return true // numbers are checked separately
 	case strings.ContainsFunc(n, unicode.IsSpace):
 		return o.hasPhrase(n)
+	case strings.Contains("_.*", n[:1]) && !strings.Contains(n, "/"): // the end of a name, such as "_test.go"
+		return strings.Contains(o.lower, strings.TrimLeft(n, "*"))
 	case o.word(n):
 		return true
 	case strings.Contains(n, "/"):

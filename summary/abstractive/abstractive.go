@@ -35,6 +35,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/digest"
@@ -77,6 +78,7 @@ type Input struct {
 	Blocks   []Block          // new blocks, oldest first
 	Previous *summary.Summary // summary so far, or nil
 	Facts    []string         // facts to keep verbatim, such as a path or, with a label, "command: make ci"
+	Room     int              // tokens that the draft should have at most; 0 for no such limit
 }
 
 // A Record describes the calls of a model and their cost.
@@ -172,33 +174,14 @@ func (d *drafter) draft(ctx context.Context) (*summary.Summary, error) {
 	}
 	whole.Meta = summary.Meta{}
 	whole.Intent = cmp.Or(whole.Intent, d.intent)
-	fillEmpty(whole)
+	whole, _ = whole.Without(nil) // a merge may leave sections without content
 	return whole, nil
-}
-
-// fillEmpty writes None into sections without content, because a merge may leave them empty.
-func fillEmpty(s *summary.Summary) {
-	s.Intent, s.State = cmp.Or(s.Intent, summary.None), cmp.Or(s.State, summary.None)
-	if len(s.Files) == 0 {
-		s.Files = summary.Files{{Path: summary.None}}
-	}
-	if len(s.Decisions) == 0 {
-		s.Decisions = []summary.Decision{{Decision: summary.None}}
-	}
-	if len(s.Errors) == 0 {
-		s.Errors = []summary.Error{{Error: summary.None}}
-	}
-	for _, items := range [...]*[]summary.Item{&s.Blockers, &s.Next, &s.Context} {
-		if len(*items) == 0 {
-			*items = []summary.Item{{Text: summary.None}}
-		}
-	}
 }
 
 // part returns the draft of chunk i. It asks the model twice at most.
 func (d *drafter) part(ctx context.Context, i int) (*summary.Summary, error) {
 	var draft *summary.Summary
-	err := d.log.ask(ctx, &llm.Prompt{System: system, Text: d.prompt(i), MaxTokens: d.reply}, func(r *llm.Reply) (err error) {
+	err := d.log.ask(ctx, &llm.Prompt{System: d.system, Text: d.prompt(i), MaxTokens: d.reply}, func(r *llm.Reply) (err error) {
 		draft, err = parseDraft(r.Text)
 		return err
 	})
@@ -206,12 +189,19 @@ func (d *drafter) part(ctx context.Context, i int) (*summary.Summary, error) {
 		return nil, err
 	}
 	keepSources(draft, d.chunks[i])
-	source := &summary.Original{Text: d.previous + d.texts[i], Prompt: system}
-	if err := inPlace(summary.Check(draft, source)); err != nil {
-		return nil, err
+	source := &summary.Original{Text: d.previous + d.texts[i], Prompt: d.system}
+	problems := slices.DeleteFunc(summary.Check(draft, source), func(p summary.Problem) bool { return inPlace([]summary.Problem{p}) == nil })
+	rest, gone := draft.Without(problems)
+	if gone > len(draft.Entries())/mostBad || isNone(rest.Intent) && !isNone(draft.Intent) || isNone(rest.State) && !isNone(draft.State) {
+		return nil, inPlace(problems)
 	}
-	return draft, d.fits(draft, d.size(d.chunks[i]))
+	return rest, d.fits(rest, d.size(d.chunks[i]))
 }
+
+// mostBad limits the entries of a draft that are a refusal, an error or a part of the prompt: one
+// in four may be left out. If there are more, or the whole intent or state is one, the draft is
+// refused.
+const mostBad = 4
 
 // minDraft is a number of tokens that every draft may have, even if its chunk is shorter. A draft
 // with more tokens must not be longer than its chunk.

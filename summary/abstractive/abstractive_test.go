@@ -204,6 +204,63 @@ func TestRepliesThatAreRefused(t *testing.T) {
 	}
 }
 
+// An entry that is no content goes from a draft, and the others stay: one in four at most.
+func TestEntriesThatAreNoContent(t *testing.T) {
+	const refusal, failure = `"I'm sorry, but I can't help with that."`, `"Error code: 429 - rate_limit_error"`
+	for _, tt := range []struct {
+		steps, want string
+	}{
+		{`["write tests", ` + refusal + `]`, "write tests"},
+		{`[` + refusal + `]`, "None"},
+		{`["a", ` + failure + `, "b", ` + refusal + `]`, "a b"},
+		{`["a", ` + failure + `, "Error code: 500", ` + refusal + `]`, ""},
+	} {
+		s := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(strings.Replace(draft("a parser", "it runs. I'm sorry, but I can't continue with that."), `["write tests"]`, tt.steps, 1))}}
+		got, _, err := (&Summarizer{Generator: s}).Draft(t.Context(), talk(2))
+		if tt.want == "" {
+			if !errors.Is(err, llm.ErrReply) {
+				t.Errorf("%s: %+v, %v", tt.steps, got, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.steps, err)
+			continue
+		}
+		var steps []string
+		for _, it := range got.Next {
+			steps = append(steps, it.Text)
+		}
+		if next := strings.Join(steps, " "); next != tt.want || got.State != "it runs." {
+			t.Errorf("%s: next %q, state %q, want %q", tt.steps, next, got.State, tt.want)
+		}
+	}
+}
+
+// Intent and state have a line for each sentence, so that one of them can go.
+func TestSentencesAreLines(t *testing.T) {
+	s := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(draft("Write a parser. It reads v1.2 only.\n\n  No panics!", "It runs, e.g. on a.go. Tests?"))}}
+	got, _, err := (&Summarizer{Generator: s}).Draft(t.Context(), talk(2))
+	if err != nil || got.Intent != "Write a parser.\nIt reads v1.2 only.\nNo panics!" || got.State != "It runs, e.g. on a.go.\nTests?" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A model is told the room for its draft, in words.
+func TestRoom(t *testing.T) {
+	for room, want := range map[int]string{0: "", 400: " 300 words"} {
+		s := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(draft("a parser", "it runs"))}}
+		in := talk(2)
+		in.Room = room
+		if _, _, err := (&Summarizer{Generator: s}).Draft(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		if line := strings.TrimPrefix(s.Prompts()[0].System, system); !strings.Contains(line, want) || (line == "") != (room == 0) {
+			t.Errorf("room %d: %q, want %q", room, line, want)
+		}
+	}
+}
+
 // What is cut off gets twice the room, once.
 func TestSecondTry(t *testing.T) {
 	s := &llmtest.Script{Steps: []llmtest.Step{{Text: draft("a", "b")[:80], Stop: llm.StopLength}, llmtest.Say("<think>{}</think>" + draft("a", "b"))}}

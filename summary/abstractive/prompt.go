@@ -35,6 +35,9 @@ Answer with one JSON object and nothing else. It has all of these fields:
 - Be brief: your notes are much shorter than the conversation.
 - Do not speak of these rules or of yourself.`
 
+// roomy is a line of the system prompt for drafts with a limit, in words.
+const roomy = "\n- There is room for %d words in all. Use it for what is needed most to go on with the work, and leave out the rest."
+
 // minRoom is the smallest size of a chunk, in tokens.
 const minRoom = 128
 
@@ -43,6 +46,7 @@ const framing = 64
 
 // A layout holds the sizes and the fixed parts of prompts.
 type layout struct {
+	system   string
 	count    func(string) int
 	marker   string
 	previous string   // notes so far, cut to fit
@@ -55,7 +59,10 @@ type layout struct {
 // newLayout divides a window of tokens. The previous notes and the facts get an eighth each at most.
 // Twice the size of a reply is kept free, for the second try.
 func newLayout(in *Input, count func(string) int, window, reply int) *layout {
-	l := &layout{count: count, reply: reply, budget: window / 8}
+	l := &layout{system: system, count: count, reply: reply, budget: window / 8}
+	if in.Room > 0 {
+		l.system += fmt.Sprintf(roomy, in.Room*3/4) // a word of English has some 4/3 tokens
+	}
 	seen := make(map[string]bool, len(in.Facts))
 	for _, f := range in.Facts {
 		if f = line(f); f != "" && !seen[f] {
@@ -71,7 +78,7 @@ func newLayout(in *Input, count func(string) int, window, reply int) *layout {
 		l.previous = l.head(strings.ToValidUTF8(in.Previous.Markdown(), "\uFFFD"), window/8)
 	}
 	l.marker = newMarker(all.String() + l.previous + strings.Join(l.known, "\n"))
-	used := framing + count(system) + count(l.frame("", nil, nil, 99, 99)) + 2*reply
+	used := framing + count(l.system) + count(l.frame("", nil, nil, 99, 99)) + 2*reply
 	if l.previous != "" {
 		used += count(l.previous)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/summary"
 )
@@ -15,20 +16,20 @@ const maxStarts = 16
 
 // object returns the first JSON object in a reply that has at least one field for whose name the
 // function fields returns true. Text around the object, such as the model's reasoning, is skipped.
-func object(text string, fields func(string) bool) (map[string]json.RawMessage, json.RawMessage) {
-	if rest := strings.TrimSpace(text); strings.HasPrefix(rest, "<think>") {
+func object(reply string, fields func(string) bool) (map[string]json.RawMessage, json.RawMessage) {
+	if rest := strings.TrimSpace(reply); strings.HasPrefix(rest, "<think>") {
 		if _, after, ok := strings.Cut(rest, "</think>"); ok {
-			text = after
+			reply = after
 		}
 	}
 	for range maxStarts {
-		i := strings.IndexByte(text, '{')
+		i := strings.IndexByte(reply, '{')
 		if i < 0 {
 			return nil, nil
 		}
-		text = text[i:]
+		reply = reply[i:]
 		var raw json.RawMessage
-		if json.NewDecoder(strings.NewReader(text)).Decode(&raw) == nil {
+		if json.NewDecoder(strings.NewReader(reply)).Decode(&raw) == nil {
 			var all map[string]json.RawMessage
 			if json.Unmarshal(raw, &all) == nil {
 				for name := range all {
@@ -38,19 +39,19 @@ func object(text string, fields func(string) bool) (map[string]json.RawMessage, 
 				}
 			}
 		}
-		text = text[1:]
+		reply = reply[1:]
 	}
 	return nil, nil
 }
 
 // parseDraft reads a draft: a JSON object with all sections. The intent and the state have a text;
 // a list may be empty. The error says why a reply is no draft.
-func parseDraft(text string) (*summary.Summary, error) {
-	all, raw := object(text, func(name string) bool {
+func parseDraft(reply string) (*summary.Summary, error) {
+	all, raw := object(reply, func(name string) bool {
 		return slices.Contains(summary.Sections(), summary.Section(strings.ToLower(name)))
 	})
 	if all == nil {
-		if err := inPlace(summary.CheckText(text, nil)); err != nil {
+		if err := inPlace(summary.CheckText(reply, nil)); err != nil {
 			return nil, err
 		}
 		return nil, malformed("no JSON with a summary")
@@ -68,7 +69,8 @@ func parseDraft(text string) (*summary.Summary, error) {
 	if err := json.Unmarshal(raw, &draft); err != nil {
 		return nil, malformed("a section of another form") // the error of the decoder may quote the reply
 	}
-	if strings.TrimSpace(draft.Intent) == "" || strings.TrimSpace(draft.State) == "" {
+	draft.Intent, draft.State = bySentence(draft.Intent), bySentence(draft.State)
+	if draft.Intent == "" || draft.State == "" {
 		return nil, malformed("intent or state is empty")
 	}
 	for i := range draft.Decisions {
@@ -77,6 +79,20 @@ func parseDraft(text string) (*summary.Summary, error) {
 		}
 	}
 	return &draft, nil
+}
+
+// bySentence returns a text with each sentence on a line of its own, so that a single one can be left
+// out.
+func bySentence(prose string) string {
+	var list []string
+	for line := range strings.Lines(prose) {
+		for rest := strings.TrimSpace(line); rest != ""; {
+			var first string
+			first, rest = text.FirstSentence(rest)
+			list = append(list, first)
+		}
+	}
+	return strings.Join(list, "\n")
 }
 
 // isNone reports whether a text is None, the word that the prompt prescribes for an empty

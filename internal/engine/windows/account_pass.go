@@ -67,13 +67,16 @@ func (p *pass) accountInput() *accountInput {
 	return a
 }
 
-// beside returns the text of the state as it stands behind the account, or "" if the account is
-// planned without the state.
-func (a *accountInput) beside() string {
-	if a.end != a.whole {
-		return ""
+// beside returns what the window says beside the account: the text of a model, and the state unless
+// the account is planned without it.
+func (p *pass) beside() (said string) {
+	if p.summary.ModelCovers() > 0 {
+		said = p.summary.Text + "\n"
 	}
-	return a.state.Text()
+	if a := p.account; a.end == a.whole {
+		said += a.state.Text()
+	}
+	return said
 }
 
 // text returns the text that the account has in place of block i. It consists of the units of the
@@ -102,7 +105,7 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 			if a.end != cutLegend {
 				a.end = cutLegend
 				r.Budget += end - p.count(a.end+"\n")
-				r.Beside = ""
+				r.Beside = p.beside()
 				continue
 			}
 			return p.leastAccount(req, plan, r, small.Need)
@@ -131,7 +134,7 @@ func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.
 	end = p.count(a.end + "\n")
 	return &account.Request{
 		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
-		Beside: a.beside(), Count: func(i int) token.Count { return p.count(a.units[i].Quotation()) },
+		Beside: p.beside(), Count: func(i int) token.Count { return p.count(a.units[i].Quotation()) },
 	}, end
 }
 
@@ -159,7 +162,7 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 			b.Fixed, b.Tokens = true, plan.Decisions[i].Before
 			continue
 		}
-		b.Told = i < p.modelCovers && account.Role(&h.Blocks[i]) == transcript.RoleAssistant
+		b.Told = i < p.summary.ModelCovers() && account.Role(&h.Blocks[i]) == transcript.RoleAssistant
 		b.Cut = c.Form != pager.Whole && c.Form != pager.Bare
 		b.Traced = c.Rule != ""
 		b.Urgent = c.Rule.Hard() && h.Blocks[i].Kind == transcript.KindUser

@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/summary/abstractive"
 	"github.com/carrel-dev/carrel/summary/extractive"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -28,6 +29,7 @@ type drafted struct {
 	left    []summary.Elision // entries that the window has no room for
 	calls   int               // number of calls of the model
 	todos   json.RawMessage   // the to-do list of the request, updated
+	warning string            // which entries of the model's draft were left out, or empty
 	err     error             // why the model's draft cannot be used, or nil
 }
 
@@ -35,9 +37,15 @@ type drafted struct {
 var errDraft = errors.New("the draft of the model cannot be used")
 
 // draft returns the new summary for a way to compress: a draft of the blocks that the former
-// summary does not cover, merged with the former summary.
-func (c *compression) draft(ctx context.Context, w way) (*drafted, error) {
+// summary does not cover, merged with the former summary. A model is told the room, in tokens.
+func (c *compression) draft(ctx context.Context, w way, room token.Count) (*drafted, error) {
 	key := draftKey{covers: c.covers(w.keepLast), model: w.model, anew: w.strategy == api.StrategyRegenerative}
+	if w.model {
+		key.room = room
+	}
+	if w.model && w.plans() == api.StrategyAccount {
+		key.covers = len(c.pass.held.Blocks) // the state of the work is that at the end
+	}
 	d, ok := c.drafts[key]
 	if !ok {
 		d = c.newDraft(ctx, key)
@@ -56,7 +64,7 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 	d := &drafted{covers: key.covers, fresh: key.covers - from, merged: old != nil}
 	var next *summary.Summary
 	if key.model {
-		next = c.written(ctx, d, old, from)
+		next = c.written(ctx, d, old, from, key.room)
 		if d.err != nil {
 			return d
 		}
@@ -173,11 +181,11 @@ func inputsOf(h *hold.Snapshot) []digest.Digest {
 	return all
 }
 
-// written lets the generator write the summary of the new blocks. It sets d.err if the summary
-// cannot be used.
-func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowSummary, from int) *summary.Summary {
+// written lets the generator write the summary of the new blocks, from the block with the index from
+// on, in about room tokens. It sets d.err if the summary cannot be used.
+func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowSummary, from int, room token.Count) *summary.Summary {
 	h := c.pass.held
-	in := &abstractive.Input{}
+	in := &abstractive.Input{Room: int(room)}
 	if old != nil {
 		in.Previous = old.Summary
 	}
@@ -204,9 +212,7 @@ func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowS
 		d.calls = rec.Calls
 	}
 	if err == nil {
-		if problems := summary.Check(next, c.engine.source(h, d.covers, found)); len(problems) > 0 {
-			err = fmt.Errorf("it has %d problems, the first: %s", len(problems), problems[0])
-		}
+		next, err = d.usable(next, c.source(d.covers, found))
 	}
 	if err != nil {
 		d.err = fmt.Errorf("%w: %w", errDraft, err)
@@ -236,4 +242,30 @@ func (c *compression) since(from, to int) []facts.Fact {
 		return c.factsOf(to)
 	}
 	return c.engine.FactsOf(c.pass.held, to, from)
+}
+
+// source returns the original of a draft. Beside an account a draft need not list the changed files:
+// the state does.
+func (c *compression) source(covers int, found []facts.Fact) *summary.Original {
+	src := c.engine.source(c.pass.held, covers, found)
+	if c.req.Strategy == api.StrategyAccount || c.req.Strategy == api.StrategyAnchored {
+		src.Changed = nil
+	}
+	return src
+}
+
+// usable returns a model's draft without the entries that break a rule. It fails if these are more
+// than a quarter, or if the rest breaks a rule.
+func (d *drafted) usable(draft *summary.Summary, src *summary.Original) (*summary.Summary, error) {
+	problems := summary.Check(draft, src)
+	if len(problems) == 0 {
+		return draft, nil
+	}
+	first := fmt.Sprintf("%s: %s", problems[0].Section, problems[0].Text)
+	rest, gone := draft.Without(problems)
+	if gone > len(draft.Entries())/4 || len(summary.Check(rest, src)) > 0 {
+		return nil, fmt.Errorf("it has %d problems, the first: %s", len(problems), first)
+	}
+	d.warning = fmt.Sprintf("left out %d of the %d entries of the model's draft; the first problem: %s", gone, len(draft.Entries()), first)
+	return rest, nil
 }

@@ -104,7 +104,11 @@ func (by *judging) has(s *summary.Summary) bool {
 func (e *Windows) source(h *hold.Snapshot, n int, found []facts.Fact) *summary.Original {
 	src := &summary.Original{Names: identifiers}
 	all, to := h.WithEarlier(), h.Behind()+n // a summary may speak of earlier windows, too
-	src.Text = strings.Join(append(slices.Clip(all.Texts()[:to]), ""), "\n")
+	texts := slices.Clip(all.Texts()[:to])
+	for i := range n {
+		texts = append(texts, h.Rows[i].ID.Short()) // a summary may name a block
+	}
+	src.Text = strings.Join(append(texts, ""), "\n")
 	seen := make(map[string]bool)
 	for i := range found {
 		if f := &found[i]; f.Kind == facts.FactChange && !byproduct(f) && !seen[f.Subject] {

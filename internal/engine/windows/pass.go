@@ -29,15 +29,15 @@ type pass struct {
 
 	effects contract.Effects // of the corrections in the contract
 
-	scope       governance.Scope
-	capacity    token.Count     // context window of the request, or 0
-	needs       *needs          // set at first use
-	skips       []string        // the result of the method skipped, set together with needs
-	covering    *pager.Passages // set at first use
-	account     *accountInput   // set at first use
-	verbatim    bool            // in an account, the user's messages under hard rules stay whole if the budget has room
-	modelCovers int             // number of first blocks whose replies a model's summary in the window covers
-	heads       []string        // first lines of stubs, set at first use
+	scope    governance.Scope
+	capacity token.Count         // context window of the request, or 0
+	needs    *needs              // set at first use
+	skips    []string            // the result of the method skipped, set together with needs
+	covering *pager.Passages     // set at first use
+	account  *accountInput       // set at first use
+	verbatim bool                // in an account, the user's messages under hard rules stay whole if the budget has room
+	summary  *hold.WindowSummary // in the window, or nil
+	heads    []string            // first lines of stubs, set at first use
 }
 
 type pageKey struct {
@@ -46,7 +46,7 @@ type pageKey struct {
 }
 
 func (e *Windows) newPass(ctx context.Context, scope governance.Scope, h *hold.Snapshot, req *api.CompressRequest) (*pass, error) {
-	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub), modelCovers: h.Summary.ModelCovers()}
+	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub), summary: h.Summary}
 	var err error
 	if p.meter, err = e.MeterFor(h.Session, h.Head.Encoding); err != nil {
 		return nil, err

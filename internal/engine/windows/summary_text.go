@@ -52,6 +52,9 @@ func (c *compression) setSummary(o *outcome, d *drafted, w way, req *pager.Reque
 	}
 	d.left = left
 	o.kept, o.drafted = s, d
+	if d.warning != "" {
+		o.warnings = append(o.warnings, d.warning)
+	}
 }
 
 // least returns the fewest tokens that the window can have beside the summary.

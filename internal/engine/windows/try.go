@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -33,6 +34,7 @@ type compression struct {
 
 type draftKey struct {
 	covers int
+	room   token.Count // for a model's draft
 	model  bool
 	anew   bool
 }
@@ -107,7 +109,7 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, api.Attempt, er
 	a.Summary = o.kept.Size()
 	if c.policy == nil {
 		if a.Accepted = true; o.drafted != nil {
-			c.judge(o, &a)
+			c.judge(o, &a, w)
 		}
 		return o, a, nil
 	}
@@ -120,7 +122,7 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, api.Attempt, er
 	a.Accepted = v.Accepted && (len(v.RedFlags) == 0 || w.strategy == api.StrategyOpaque)
 	o.warnings = append(o.warnings, v.Warnings...)
 	if o.drafted != nil {
-		c.judge(o, &a)
+		c.judge(o, &a, w)
 	}
 	return o, a, nil
 }
@@ -134,13 +136,18 @@ func notRecalled(n int) string {
 }
 
 // judge judges the new summary of an outcome as CheckSummary does. If the summary is refused, so
-// is the attempt.
-func (c *compression) judge(o *outcome, a *api.Attempt) {
+// is the attempt. A model's text beside an account must answer only half of the probes, because the
+// account has the user's words, the outcomes, the changes and the state.
+func (c *compression) judge(o *outcome, a *api.Attempt, w way) {
+	policy := *cmp.Or(c.policy, policyOf(c.req.ProbeMin))
+	if w.model && w.plans() == api.StrategyAccount {
+		policy.Overall, policy.Critical, policy.Ordinary = min(policy.Overall, ratio.One/2), -1, -1
+	}
 	o.figure(c.pass.held)
 	n := o.kept.Covers
 	made := o.kept.Whole()
 	j, _ := c.engine.judge(c.pass.held, []byte(made.Markdown()), &judging{
-		blocks: n, found: c.factsOf(n), made: made, counter: c.pass.meter.Counter, policy: cmp.Or(c.policy, policyOf(c.req.ProbeMin)),
+		blocks: n, found: c.factsOf(n), made: made, counter: c.pass.meter.Counter, policy: &policy,
 	})
 	a.Judged = &api.Judged{Passed: j.Probes.Passed, Probes: j.Probes.Total, Score: j.Probes.Score, Problems: len(j.Problems), Verdict: j.Verdict}
 	for _, reason := range j.Verdict.Reasons {
@@ -162,7 +169,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, api.Attempt
 		if w.model {
 			a.Model = c.engine.Opts.Generator.Name()
 		}
-		d, err := c.draft(ctx, w)
+		d, err := c.draft(ctx, w, token.Count(w.detail.Scale(int64(req.Budget))))
 		if err != nil {
 			return nil, a, err
 		}
@@ -175,7 +182,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, api.Attempt
 	case w.model:
 		return nil, a, fmt.Errorf("%w: %s", errDraft, cmp.Or(strings.Join(o.warnings, "; "), "there is nothing to write: all blocks are among the last"))
 	}
-	c.pass.modelCovers, c.pass.verbatim = o.kept.ModelCovers(), w.strategy == api.StrategyAnchored
+	c.pass.summary, c.pass.verbatim = o.kept, w.strategy == api.StrategyAnchored
 	req.Fixed = c.pass.meter.Fixed(h.Session) + o.kept.Size()
 	var err error
 	planned := w.plans()
