@@ -618,3 +618,40 @@ func TestDeeplyNestedResults(t *testing.T) {
 		t.Errorf("there are %d units, want the call and a line", len(units))
 	}
 }
+
+// Of two sentences, the one with a name of the newest message is in the window first, and that with
+// two such names before it. A name of an older message gains nothing, and a third name hardly anything.
+func TestNamesOfTheNewestMessage(t *testing.T) {
+	from := func(sentence, older, newest string) token.Count {
+		c := new(talk).user("Look at "+older+" please.").bash("make", "ok").agent(sentence).bash("make lint", "ok").agent(strings.Repeat("The valve of the pump is open now. ", 9)).
+			user(newest)
+		r := request(c)
+		r.Budget = 10_000
+		for i := range r.Blocks {
+			r.Blocks[i].Tokens = 100_000 // none stays whole
+		}
+		p, err := account.Make(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Units {
+			if r.Units[i].Text == sentence {
+				if !p.Kept[i] {
+					t.Fatalf("%q is not in the window", sentence)
+				}
+				return token.Count(p.Rate[i])
+			}
+		}
+		t.Fatalf("%q is no unit", sentence)
+		return 0
+	}
+	const sentence = "The tests of pump_a.go and pump_b.go and pump_c.go need a port."
+	none, one, two, three := from(sentence, "it", "Go on with it."), from(sentence, "it", "Go on with pump_a.go now."), from(sentence, "it", "Go on, pump_a.go, pump_b.go"),
+		from(sentence, "it", "pump_a.go, pump_b.go, pump_c.go")
+	if none >= one || one >= two || three-two > (two-one)/4 {
+		t.Errorf("worth %d, %d, %d, %d with no name, one, two and three", none, one, two, three)
+	}
+	if older := from(sentence, "pump_a.go", "Go on with it."); older > none {
+		t.Errorf("worth %d with a name of an older message, %d without", older, none)
+	}
+}

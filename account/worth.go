@@ -33,6 +33,11 @@ const (
 	// Names and lines are worth a third if only outputs of commands and of other calls, and wholly
 	// written files, have them; and once more a third in a conversation without files and commands.
 	passingPart = 3
+
+	// A unit is worth 45 percent more for each of at most two names and lines that the user's newest
+	// message has, too.
+	askedWorth  = 45
+	mostAskedOf = 2
 )
 
 // NewWorth returns the worth of units. pieces is the result of [facts.History]
@@ -84,10 +89,11 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 	}
 	mean := max(sum/max(bytes, 1), 1)
 	var all uint64
-	density := make([]uint64, len(units))
+	density, asked := make([]uint64, len(units)), w.newest(units)
 	for i := range units {
 		w.Sights[i] = see(&units[i], needs[i]/cost(&units[i])*100/mean, again[i])
 		density[i] = uint64(p.density(&w.Sights[i])) * uint64(cost(&units[i])) >> 10
+		density[i] += density[i] * askedWorth * uint64(asked[i]) / 100
 		all += density[i]
 	}
 	for i := range density {
@@ -96,6 +102,26 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 		w.prior[i] = int64(q)
 	}
 	return w
+}
+
+// newest returns for each unit how many names and lines of the user's newest message it has, at most
+// mostAskedOf. It is 0 for the user's words.
+func (w *Worth) newest(units []Unit) []int {
+	said := make(map[int32]bool)
+	for i := len(units) - 1; i >= 0 && units[i].Turns == 0; i-- {
+		for _, t := range w.things.of(i) {
+			said[t] = said[t] || units[i].Kind == Words
+		}
+	}
+	n := make([]int, len(units))
+	for i := range units {
+		for _, t := range w.things.of(i) {
+			if said[t] && units[i].Kind != Words && n[i] < mostAskedOf {
+				n[i]++
+			}
+		}
+	}
+	return n
 }
 
 // lower lowers the worth of names and lines that stand only in outputs of commands and of other
