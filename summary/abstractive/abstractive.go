@@ -59,7 +59,7 @@ type Summarizer struct {
 	Window int
 
 	// MaxTokens is the limit for a reply. The second try has twice as many. The default is an
-	// eighth of the window, but at most 4096.
+	// eighth of the window, but at most 4096, or twice [Input].Room if that is more.
 	MaxTokens int
 
 	// Counter counts tokens. It must not count too few. The default is [llm.Bound].
@@ -133,12 +133,13 @@ func (s *Summarizer) begin(in *Input) (*drafter, error) {
 	if count == nil {
 		count = llm.Bound
 	}
-	reply := cmp.Or(s.MaxTokens, min(window/8, 4096))
+	reply := cmp.Or(s.MaxTokens, min(window/8, max(4096, 2*in.Room)))
 	l := newLayout(in, count, window, reply)
 	chunks, err := l.chunk(in.Blocks)
 	if err != nil {
 		return nil, err
 	}
+	l.system = systemFor(l.draft / max(len(chunks), 1))
 	d := &drafter{layout: l, log: newLog(s.Generator), chunks: chunks}
 	for _, chunk := range chunks {
 		var text strings.Builder

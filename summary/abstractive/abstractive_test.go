@@ -248,15 +248,26 @@ func TestSentencesAreLines(t *testing.T) {
 
 // A model is told the room for its draft, in words.
 func TestRoom(t *testing.T) {
-	for room, want := range map[int]string{0: "", 400: " 300 words"} {
-		s := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(draft("a parser", "it runs"))}}
-		in := talk(2)
-		in.Room = room
-		if _, _, err := (&Summarizer{Generator: s}).Draft(t.Context(), in); err != nil {
+	for _, tt := range []struct {
+		room, window, blocks int
+		want                 string
+		reply, calls         int
+	}{
+		{0, 64_000, 2, "", 4096, 1},
+		{400, 64_000, 2, " 300 words", 4096, 1},
+		{3000, 64_000, 2, " 2250 words", 6000, 1},
+		{9000, 64_000, 2, " 4500 words", 8000, 1}, // three quarters of the longest reply
+		{400, 4000, 24, " 93 words", 500, 3},      // a third of it, in each of three parts
+	} {
+		s := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(draft("a parser", "it runs"))}, Repeat: true}
+		in := talk(tt.blocks)
+		in.Room = tt.room
+		if _, _, err := (&Summarizer{Generator: s, Window: tt.window}).Draft(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		if line := strings.TrimPrefix(s.Prompts()[0].System, system); !strings.Contains(line, want) || (line == "") != (room == 0) {
-			t.Errorf("room %d: %q, want %q", room, line, want)
+		p := s.Prompts()[0]
+		if line := strings.TrimPrefix(p.System, system); !strings.Contains(line, tt.want) || (line == "") != (tt.want == "") || p.MaxTokens != tt.reply || s.Calls() != tt.calls {
+			t.Errorf("room %d: %q, %d tokens, %d calls, want %q, %d and %d", tt.room, line, p.MaxTokens, s.Calls(), tt.want, tt.reply, tt.calls)
 		}
 	}
 }

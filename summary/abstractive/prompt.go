@@ -53,16 +53,23 @@ type layout struct {
 	known    []string // facts without repetitions
 	budget   int      // tokens of facts in one prompt
 	reply    int      // tokens of a reply
+	draft    int      // tokens of all drafts, or 0 for no limit
 	room     int      // tokens of a chunk
+}
+
+// systemFor returns the system prompt for a draft of at most room tokens, or of any size for 0.
+func systemFor(room int) string {
+	if room == 0 {
+		return system
+	}
+	return system + fmt.Sprintf(roomy, room*3/4) // a word of English has some 4/3 tokens
 }
 
 // newLayout divides a window of tokens. The previous notes and the facts get an eighth each at most.
 // Twice the size of a reply is kept free, for the second try.
 func newLayout(in *Input, count func(string) int, window, reply int) *layout {
-	l := &layout{system: system, count: count, reply: reply, budget: window / 8}
-	if in.Room > 0 {
-		l.system += fmt.Sprintf(roomy, in.Room*3/4) // a word of English has some 4/3 tokens
-	}
+	l := &layout{draft: min(in.Room, reply*3/4), count: count, reply: reply, budget: window / 8} // the form takes the rest of a reply
+	l.system = systemFor(l.draft)
 	seen := make(map[string]bool, len(in.Facts))
 	for _, f := range in.Facts {
 		if f = line(f); f != "" && !seen[f] {
