@@ -97,7 +97,7 @@ func TestModelsTextBesideAnAccount(t *testing.T) {
 			model := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(fmt.Sprintf(notes, tt.invented))}, Repeat: true, Tokens: 64_000}
 			e, _ := summarizing(t, carrel.Options{Generator: model, Strategy: carrel.StrategyAccount})
 			in := load(t, e, leak(t))
-			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(55, 100)}})
+			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(40, 100)}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,6 +62,10 @@ const (
 	idShare    = 21  // the largest part for calls and ids of otherwise absent blocks is 1/21
 	tailShare  = 8   // the largest part for newest blocks kept whole is 1/8
 	mostUrgent = 600 // bytes of a user's words in an urgent block that are kept first
+
+	// Beside a model's text, names and lines are worth a ninth: a reader misses the words of the user
+	// more than pieces of code.
+	besidePart = 9
 )
 
 // Make returns the plan for a budget, as the package comment describes. It
@@ -105,6 +109,7 @@ type planning struct {
 	named  int // ids of the blocks from this index on have been added
 	onIDs  token.Count
 	fixed  token.Count // tokens of the fixed parts
+	told   bool        // a model's text stands beside the account
 	offers offers
 	steps  []int32 // of the last step, reused
 	opens  []int   // blocks opened by the last step
@@ -114,7 +119,7 @@ func newPlanning(r *Request) *planning {
 	p := &planning{
 		Request: *r, p: newPlan(r),
 		there: make([]bool, len(r.Worth.gains)), said: make([]bool, len(r.Units)), of: make([][2]int, len(r.Blocks)), left: make([]int, len(r.Blocks)), kin: make([]int64, len(r.Units)),
-		tail: len(r.Blocks), named: len(r.Blocks),
+		tail: len(r.Blocks), named: len(r.Blocks), told: slices.ContainsFunc(r.Blocks, func(b Block) bool { return b.Told }),
 	}
 	for i := 0; i < len(r.Units); {
 		from, b, gap := i, r.Units[i].Block, 0
@@ -189,8 +194,9 @@ func (p *planning) ready(i int) bool {
 }
 
 // urgent keeps the users' words in urgent blocks and reports whether there is
-// room for more.
+// room for more. In the newest of these blocks it keeps the first unit however long it is.
 func (p *planning) urgent() bool {
+	newest := true
 	for b, block := range slices.Backward(p.Blocks) {
 		if !block.Urgent {
 			continue
@@ -201,9 +207,10 @@ func (p *planning) urgent() bool {
 			if u.Kind != Words || !p.ready(i) && !p.p.Kept[i] {
 				continue
 			}
-			if bytes += cost(u); bytes > mostUrgent {
+			if bytes += cost(u); bytes > mostUrgent && !newest {
 				break
 			}
+			newest = false
 			if !p.p.Kept[i] && !p.take(i) {
 				return false
 			}
@@ -220,6 +227,9 @@ func (p *planning) gain(i int) int64 {
 		if !p.there[t] {
 			sum += p.Worth.gains[t]
 		}
+	}
+	if p.told {
+		sum /= besidePart
 	}
 	if !p.said[p.Worth.texts[i]] || p.Units[i].Task { // the user's task keeps its lines, even if one is there twice
 		sum += p.Worth.prior[i]

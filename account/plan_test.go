@@ -74,6 +74,9 @@ func TestWhatAPlanTakes(t *testing.T) {
 		{"words that are not urgent", new(talk).user(letter("a", 89)).agent(letter("b", 50)), words, nil, 160, "- b."},
 		{"only the first words of many", new(talk).user(letter("a", 100) + "\n" + letter("b", 100) + "\n" + letter("c", 100) + "\n" + letter("d", 100) + "\n" + letter("e", 100) + "\n" + letter("f", 94) + "\n" + letter("g", 100) + "\n" + letter("i", 600)).agent(letter("h", 90)), words, func(b []account.Block) { b[0].Urgent = true }, 711, "abcdef. h."},
 		{"not more than 600 bytes of words", new(talk).user(letter("a", 100) + "\n" + letter("b", 100) + "\n" + letter("c", 100) + "\n" + letter("d", 100) + "\n" + letter("e", 100) + "\n" + letter("f", 95) + "\n" + letter("g", 100) + "\n" + letter("i", 600)).agent(letter("h", 90)), words, func(b []account.Block) { b[0].Urgent = true }, 711, "abcde. h."},
+		{"the newest words however long", new(talk).user(letter("a", 700)).agent(letter("b", 50)).user(letter("c", 700)), words, func(b []account.Block) { b[0].Urgent, b[2].Urgent = true, true }, 771, "- - c."},
+		{"older long words by what they are worth", new(talk).user(letter("a", 700)).agent(letter("b", 50)).user(letter("c", 700)), words, func(b []account.Block) { b[0].Urgent, b[2].Urgent = true, true }, 772, "- b. c."},
+		{"the agent's last sentences beside a model's text", new(talk).agent(letter("a", 50)).user("bz").agent(letter("c", 50)).user("dz"), agent, func(b []account.Block) { b[0].Told, b[2].Told = true, true }, 1000, "- b. c. d."},
 		{"other blocks after long words", new(talk).user(letter("a", 20)).user(letter("b", 150) + "\n" + letter("c", 150) + "\n" + letter("d", 150) + "\n" + letter("e", 160) + "\n" + letter("i", 600)).agent(letter("f", 39)), words, func(b []account.Block) { b[0].Urgent, b[1].Urgent = true, true }, 544, "a. bcd. f."},
 		{"in an urgent block, the words", new(talk).call("AskUserQuestion", `{"question":"why"}`, letter("b", 50)).agent(letter("c", 50)), words, func(b []account.Block) { b[0].Urgent = true }, 84, "•b. -"},
 		{"words in a block that is fixed", new(talk).user("a").agent(letter("b", 50)), words, func(b []account.Block) { b[0].Urgent, b[0].Fixed = true, true }, 1061, "whole b."},
@@ -166,8 +169,13 @@ func TestWhatStandsBesideTheAccount(t *testing.T) {
 	for i := range r.Blocks {
 		r.Blocks[i].Tokens = 100_000
 	}
-	if alone, beside := rate(""), rate("src/lamp.go"); beside >= alone || beside == 0 {
+	alone, beside := rate(""), rate("src/lamp.go")
+	if beside >= alone || beside == 0 {
 		t.Errorf("it is worth %d, and %d beside its name", alone, beside)
+	}
+	r.Blocks[0].Told = true // a block of the user; names are worth less beside a model's text
+	if told := rate(""); told >= alone || told <= beside {
+		t.Errorf("it is worth %d, %d beside a model's text, and %d beside its name", alone, told, beside)
 	}
 }
 

@@ -162,9 +162,10 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 			b.Fixed, b.Tokens = true, plan.Decisions[i].Before
 			continue
 		}
-		b.Told = i < p.summary.ModelCovers() && account.Role(&h.Blocks[i]) == transcript.RoleAssistant
+		told := i < p.summary.ModelCovers()
+		b.Told = told && account.Role(&h.Blocks[i]) == transcript.RoleAssistant
 		b.Cut = c.Form != pager.Whole && c.Form != pager.Bare
-		b.Traced = c.Rule != ""
+		b.Traced = c.Rule.Hard() || c.Rule != "" && !told // what a model's text tells has its ids
 		b.Urgent = c.Rule.Hard() && h.Blocks[i].Kind == transcript.KindUser
 		if !b.Cut {
 			b.Tokens = req.Size(i, uncut(c))

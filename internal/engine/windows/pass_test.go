@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -154,6 +155,28 @@ func TestMessagesThatStayWhole(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("of messages with %d tokens %d stay whole, want %d", tt.size, got, tt.want)
+		}
+	}
+}
+
+// What a model's text covers is told, and has its id only under a hard rule.
+func TestBlocksThatATextCovers(t *testing.T) {
+	h := talkOf("uauau")
+	req := &pager.Request{Budget: 1600, Size: func(int, pager.Form) token.Count { return 900 }}
+	for _, rule := range []pager.Rule{pager.RuleCorrection, pager.RuleRecent, pager.RuleEdit, pager.RuleRecent, ""} {
+		req.Blocks = append(req.Blocks, pager.Candidate{Form: pager.Whole, Rule: rule})
+	}
+	for _, tt := range []struct {
+		model, traced, told string
+	}{{"", "11110", "00000"}, {"m", "10010", "01000"}} {
+		p := &pass{held: h, meter: hold.Meter{Counter: letters{}}, summary: &hold.WindowSummary{Covers: 3, Summary: &summary.Summary{Meta: summary.Meta{Model: tt.model}}}}
+		traced, told := "", ""
+		for _, b := range p.accountBlocks(req, new(pager.Plan)) {
+			traced += map[bool]string{true: "1", false: "0"}[b.Traced]
+			told += map[bool]string{true: "1", false: "0"}[b.Told]
+		}
+		if traced != tt.traced || told != tt.told {
+			t.Errorf("model %q: traced %s, told %s, want %s and %s", tt.model, traced, told, tt.traced, tt.told)
 		}
 	}
 }

@@ -33,6 +33,7 @@ func (w *way) plans() api.Strategy {
 // Shares of the budget that a summary may take, and how many blocks stay raw
 // when less detail was not enough.
 const (
+	textDetail = 750_000 // of a model's text beside an account: doc/design/account.md has the measurements
 	detail     = 250_000
 	moreDetail = 500_000
 	retryLast  = 10
@@ -44,17 +45,17 @@ const (
 // summary in the window, a larger summary, a larger summary with more blocks left whole, and a
 // sliding window.
 func (e *Windows) ways(req *api.CompressRequest) []way {
-	last := e.keepLast(req.KeepLast)
-	var all []way
-	if !summarizes(req.Strategy) {
-		if req.Strategy == api.StrategyAccount && e.Opts.Generator != nil && !req.Smallest {
-			all = append(all, way{strategy: req.Strategy, model: true, detail: detail, keepLast: last})
-		}
-		return append(all, way{strategy: req.Strategy, keepLast: last})
+	last, anchored := e.keepLast(req.KeepLast), req.Strategy == api.StrategyAnchored
+	told := way{strategy: req.Strategy, model: true, detail: detail, keepLast: last, account: anchored}
+	if told.plans() == api.StrategyAccount {
+		told.detail = textDetail
 	}
-	anchored := req.Strategy == api.StrategyAnchored
-	if e.Opts.Generator != nil {
-		all = append(all, way{strategy: req.Strategy, model: true, detail: detail, keepLast: last, account: anchored})
+	var all []way
+	if e.Opts.Generator != nil && (summarizes(req.Strategy) || req.Strategy == api.StrategyAccount && !req.Smallest) {
+		all = append(all, told)
+	}
+	if !summarizes(req.Strategy) {
+		return append(all, way{strategy: req.Strategy, keepLast: last})
 	}
 	if anchored {
 		all = append(all, way{strategy: req.Strategy, keepLast: last, account: true})
