@@ -76,17 +76,24 @@ type version struct {
 
 // text returns the file with its changes, or "" if the text is unknown.
 func (v *version) text() string {
-	if v == nil {
+	s, known := v.changed()
+	if !known {
 		return ""
 	}
-	s := withoutNumbers(v.read, !v.written && numbers(v.read))
+	return s
+}
+
+// changed returns the file with those of its changes that apply, and whether all do.
+func (v *version) changed() (s string, all bool) {
+	if v == nil {
+		return "", false
+	}
+	s, all = withoutNumbers(v.read, !v.written && numbers(v.read)), true
 	for i := range v.since {
-		if !strings.Contains(s, v.since[i].old) {
-			return ""
-		}
+		all = all && strings.Contains(s, v.since[i].old)
 		s = strings.ReplaceAll(s, v.since[i].old, v.since[i].now)
 	}
-	return s
+	return s, all
 }
 
 // note records a change of a file.

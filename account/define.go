@@ -1,7 +1,6 @@
 package account
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -33,7 +32,8 @@ func (t *tracker) defined(files []string) map[string]string {
 		if forPeople(f) || strings.Contains(path.Base(f), "test") {
 			continue
 		}
-		names := namesIn(t.versions[f].last() + "\n" + t.written[f])
+		said, _ := t.versions[f].changed()
+		names := namesIn(said + "\n" + t.written[f])
 		if t.written[f] != "" && names != "" && !strings.HasSuffix(names, "…") {
 			names += ", …"
 		}
@@ -45,15 +45,6 @@ func (t *tracker) defined(files []string) map[string]string {
 		}
 	}
 	return all
-}
-
-// last returns the text of the file with its changes or, if they are not known, as it was before
-// them.
-func (v *version) last() string {
-	if v == nil {
-		return ""
-	}
-	return cmp.Or(v.text(), withoutNumbers(v.read, !v.written && numbers(v.read)))
 }
 
 // namesIn returns the names that a text defines, each once and behind a comma, up to the limit.

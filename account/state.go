@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/outcome"
@@ -436,6 +437,11 @@ func (t *tracker) effects(whole string, l *shell.Line) {
 				if name := t.short(e.Path); !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, "..") {
 					t.change(name)
 					names = append(names, name)
+					for _, arg := range c.Args {
+						if m := replaces.Get().FindStringSubmatch(arg); m != nil && c.Name == "sed" {
+							t.note(&change{path: e.Path, old: m[1], now: m[2]})
+						}
+					}
 				}
 			case shell.Delete:
 				t.forget(t.short(e.Path))
@@ -453,6 +459,9 @@ func (t *tracker) effects(whole string, l *shell.Line) {
 		t.written[name] = text.Tail(t.written[name]+"\n"+whole, mostWriting)
 	}
 }
+
+// replaces matches a script of sed that replaces a word everywhere.
+var replaces = lazy.Regexp(`^s[/|,#](?:\\b|\\<)?(\w+)(?:\\b|\\>)?[/|,#](\w+)[/|,#]g?$`)
 
 // compiled reports whether an argument of a compiler names the file that it writes.
 func compiled(c *shell.Command, file string) bool {

@@ -288,7 +288,15 @@ func TestWhatChangedFilesDefine(t *testing.T) {
 			write(c, "a.go", "func Lamp\nfunc Bulb\n")
 			c.call("Edit", `{"file_path":"a.go","old_string":"Lamp","new_string":"Light"}`, "ok")
 		}, " (Light, Bulb)"},
-		{"a command", 20_000, func(c *talk) { write(c, "a.go", "func Lamp\n"); c.bash("sed -i s/Lamp/Light/ a.go", "") }, " (Lamp, …)"},
+		{"a command", 20_000, func(c *talk) { write(c, "a.go", "func Lamp\n"); c.bash("sed -i s/Lamp/Light/ a.go", "") }, " (Light, …)"},
+		{"a word replaced in two files", 20_000, func(c *talk) {
+			write(c, "a.go", "func Lamp\nfunc Bulb\n")
+			c.bash(`sed -i 's/\bLamp\b/Light/g' b.go a.go`, "").bash(`sed -i 's|Bulb|Wire|' a.go`, "").bash(`sed -i 's/x/y/' b.go`, "")
+		}, " (Light, Wire, …)"},
+		{"a pattern replaced", 20_000, func(c *talk) {
+			write(c, "a.go", "func Lamp\n")
+			c.bash(`sed -i 's/L.mp/Light/' a.go; sed -i s/Lamp/Light/ b.go; grep s/Lamp/Light/ a.go`, "")
+		}, " (Lamp, …)"},
 		{"a command, and an edit", 20_000, func(c *talk) {
 			write(c, "a.go", "func Lamp\n")
 			c.bash("echo '// x' >> a.go", "").call("Edit", `{"file_path":"a.go","old_string":"Lamp","new_string":"Light"}`, "ok")
@@ -300,7 +308,7 @@ func TestWhatChangedFilesDefine(t *testing.T) {
 		}, " (dim, shine, …)"},
 		{"an edit of what a command wrote", 20_000, func(c *talk) {
 			write(c, "a.go", "func Lamp\n")
-			c.bash("sed -i s/Lamp/Light/ a.go", "").call("Edit", `{"file_path":"a.go","old_string":"Light","new_string":"Shade"}`, "ok")
+			c.bash("echo 'func Light' >> a.go", "").call("Edit", `{"file_path":"a.go","old_string":"Light","new_string":"Shade"}`, "ok")
 		}, " (Lamp, …)"},
 		{"a command that writes a file twice, and one that it deletes", 20_000, func(c *talk) {
 			c.bash("cat > a.go <<'X'\nfunc Lamp() {\nX\ncat > p.txt <<'X'\nx\nX\ncat >> a.go <<'X'\nfunc Bulb() {\nX\nrm p.txt", "")
