@@ -175,7 +175,7 @@ func TestState(t *testing.T) {
 		bash("go test .", "ok  \texample.com\t0.01s").
 		bash("cat bulb.go", "package bulb")
 	_, state := account.Read(talk.msgs, talk.blocks(), nil)
-	got := state.Text()
+	got := state.Text("")
 	for _, want := range []string{
 		"folder: /w/p/x\n",
 		"tasks:\n  #1 completed: Mend the lamp\n  #2 open: Paint it\n",
@@ -199,7 +199,7 @@ func TestState(t *testing.T) {
 		t.Errorf("the newest runs are %q, want %q", runs, want)
 	}
 	_, state = account.Read(nil, nil, nil)
-	if got := state.Text(); got != "" {
+	if got := state.Text(""); got != "" {
 		t.Errorf("of nothing the state is %q", got)
 	}
 }
@@ -225,12 +225,12 @@ func TestStateOfALongConversation(t *testing.T) {
 		t.Errorf("a long conversation ends with %q, want %q", got, want)
 	}
 	_, state := account.Read(talk.msgs, talk.blocks(), nil)
-	if got := state.Text(); !strings.Contains(got, "\nthe agent last said: The bulb comes next") {
+	if got := state.Text(""); !strings.Contains(got, "\nthe agent last said: The bulb comes next") {
 		t.Errorf("the state is\n%s", got)
 	}
 	talk.edit("a", "b")
 	_, state = account.Read(talk.msgs, talk.blocks(), nil)
-	if got := state.Text(); !strings.Contains(got, "\nthe agent last said, before its last change: The bulb comes next") {
+	if got := state.Text(""); !strings.Contains(got, "\nthe agent last said, before its last change: The bulb comes next") {
 		t.Errorf("behind a change the state is\n%s", got)
 	}
 	talk.user("Now paint it.")

@@ -51,7 +51,7 @@ func Example() {
 		}
 		from = to
 	}
-	fmt.Print(state.Text())
+	fmt.Print(state.Text(""))
 	// Output:
 	// user: Fix the timeout in pool.go.
 	// assistant: I run the tests first.

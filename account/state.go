@@ -562,8 +562,9 @@ func (t *tracker) state() *State {
 }
 
 // Text returns the state in lines, or "" if it is empty. Changed files have
-// lines of their own, the last changed at the end.
-func (s *State) Text() string {
+// lines of their own, the last changed at the end. It leaves out the committed files that the text
+// beside names, another text of the window, and what other files define that it names.
+func (s *State) Text(beside string) string {
 	var b strings.Builder
 	say := func(title, what string) {
 		if what != "" {
@@ -607,11 +608,13 @@ func (s *State) Text() string {
 		more := max(0, len(all)-mostFiles)
 		all = all[more:]
 		for i, f := range all {
-			all[i] += s.Defined[f]
+			if !strings.Contains(beside, f) {
+				all[i] += s.Defined[f]
+			}
 		}
 		list(title, more, all)
 	}
-	files("changed and committed", s.Changed, s.Loose)
+	files("changed and committed", slices.DeleteFunc(slices.Clone(s.Changed), func(f string) bool { return strings.Contains(beside, f) }), s.Loose)
 	files("committed, then changed again", s.Again, nil)
 	files("changed, not committed", s.Loose, s.Again)
 	list("done by calls", s.More, s.Records)

@@ -193,7 +193,7 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, state := account.Read(test.talk.msgs, test.talk.blocks(), nil)
-			if got := state.Text(); got != test.want {
+			if got := state.Text(""); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
 		})
@@ -329,8 +329,8 @@ func TestWhatChangedFilesDefine(t *testing.T) {
 		c := new(talk).agent(strings.Repeat("A lamp. ", tt.bytes/8))
 		tt.does(c)
 		_, s := account.Read(c.msgs, c.blocks(), nil)
-		if got := s.Defined[s.Changed[0]]; got != tt.want || !strings.Contains(s.Text()+"\n", "\n  "+s.Changed[0]+tt.want+"\n") {
-			t.Errorf("%s: got %q, want %q, in\n%s", tt.name, got, tt.want, s.Text())
+		if got := s.Defined[s.Changed[0]]; got != tt.want || !strings.Contains(s.Text("")+"\n", "\n  "+s.Changed[0]+tt.want+"\n") {
+			t.Errorf("%s: got %q, want %q, in\n%s", tt.name, got, tt.want, s.Text(""))
 		}
 	}
 	c := new(talk).agent(strings.Repeat("A lamp. ", 1800))
@@ -403,6 +403,36 @@ func TestDefinitionsOfAFileWithTwoPaths(t *testing.T) {
 		_, s := account.Read(c.msgs, c.blocks(), &account.Options{Project: "/srv/lamp"})
 		if got := s.Defined["a.go"]; got != tt[2] {
 			t.Errorf("the file defines %q, want%s", got, tt[2])
+		}
+	}
+}
+
+// Beside a text that names a file, the state tells it only if it is not committed, and without what
+// it defines.
+func TestStateBesideAText(t *testing.T) {
+	c := new(talk).agent(strings.Repeat("A lamp. ", 5000))
+	for _, name := range []string{"lamp.go", "bulb.go"} {
+		c.call("Write", `{"file_path":"/src/`+name+`","content":"func Made() {}\n"}`, "ok")
+	}
+	c.bash("git add -A && git commit -qm made && git log --oneline | head -1", "1234567 made")
+	for _, name := range []string{"wire.go", "plug.go"} {
+		c.call("Write", `{"file_path":"/src/`+name+`","content":"func Made() {}\n"}`, "ok")
+	}
+	_, s := account.Read(c.msgs, c.blocks(), &account.Options{Project: "/src"})
+	for beside, want := range map[string]string{
+		"":                       "lamp.go (Made) bulb.go (Made) wire.go (Made) plug.go (Made)",
+		"lamp.go and wire.go":    "bulb.go (Made) wire.go plug.go (Made)",
+		"bulb.go, lamp.go":       "wire.go (Made) plug.go (Made)",
+		"- `plug.go`: the lamps": "lamp.go (Made) bulb.go (Made) wire.go (Made) plug.go",
+	} {
+		var got []string
+		for line := range strings.SplitSeq(s.Text(beside), "\n") {
+			if f, is := strings.CutPrefix(line, "  "); is && strings.Contains(f, ".go") {
+				got = append(got, f)
+			}
+		}
+		if list := strings.Join(got, " "); list != want {
+			t.Errorf("beside %q: %q, want %q, in\n%s", beside, list, want, s.Text(beside))
 		}
 	}
 }

@@ -20,6 +20,7 @@ type accountInput struct {
 	of    [][2]int // the units of block i are units[of[i][0]:of[i][1]]
 	worth *account.Worth
 	state *account.State
+	signs string // explains the signs of an account
 	whole string // the text behind the account, with the state
 	end   string // the text behind the account as planned: whole, or cutLegend where the budget has no room for the state
 
@@ -55,28 +56,29 @@ func (p *pass) accountInput() *accountInput {
 		}
 		a.of[b] = [2]int{from, i}
 	}
-	a.end, a.holder = talk, -1
+	a.signs, a.holder = talk, -1
 	if slices.ContainsFunc(a.units, func(u account.Unit) bool { return strings.HasPrefix(u.Text, "$") }) {
-		a.end = legend
+		a.signs = legend
 	}
-	if state := a.state.Text(); state != "" {
-		a.end = stateHead + a.end + "\n" + transcript.Quote(state)
-	}
-	a.whole = a.end
 	p.account = a
 	return a
 }
 
+// told returns the text of a model in the window, or "".
+func (p *pass) told() string {
+	if p.summary.ModelCovers() == 0 {
+		return ""
+	}
+	return p.summary.Text
+}
+
 // beside returns what the window says beside the account: the text of a model, and the state unless
 // the account is planned without it.
-func (p *pass) beside() (said string) {
-	if p.summary.ModelCovers() > 0 {
-		said = p.summary.Text + "\n"
+func (p *pass) beside() string {
+	if a := p.account; a.end != a.whole {
+		return p.told()
 	}
-	if a := p.account; a.end == a.whole {
-		said += a.state.Text()
-	}
-	return said
+	return p.told() + "\n" + p.account.state.Text(p.told())
 }
 
 // text returns the text that the account has in place of block i. It consists of the units of the
@@ -97,7 +99,6 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 		return plan, nil
 	}
 	a := p.accountInput()
-	a.end = a.whole
 	r, end := p.accountRequest(req, plan)
 	for extended := false; ; {
 		made, err := account.Make(r)
@@ -131,6 +132,10 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 // tokens of the text that stands behind the account.
 func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.Request, end token.Count) {
 	a := p.accountInput()
+	if a.whole = a.signs; a.state.Text(p.told()) != "" {
+		a.whole = stateHead + a.signs + "\n" + transcript.Quote(a.state.Text(p.told()))
+	}
+	a.end = a.whole
 	end = p.count(a.end + "\n")
 	return &account.Request{
 		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
