@@ -26,9 +26,10 @@ func TestWithout(t *testing.T) {
 		{Section: sectionErrors, Entry: "ModuleNotFoundError slots_cache"},
 		{Section: sectionErrors, Entry: "Slot.of for each row"},
 		{Section: SectionArtifacts, Entry: "commit 0badc0de"},
-		{Section: SectionNext, Entry: "Guide A"},                  // no entry
-		{Section: SectionNext, Entry: "21 passed"},                // of another section
-		{Section: SectionContext}, {Rule: ruleLonger, Text: "xx"}, // of no entry
+		{Section: SectionNext, Entry: "Guide A"},   // no entry
+		{Section: SectionNext, Entry: "21 passed"}, // of another section
+		{Section: SectionContext},
+		{Rule: ruleLonger, Text: "xx"}, // of no entry
 	})
 	want := clinicSummary()
 	want.Files = Files{{"src/slots.py", []Item{}}}
