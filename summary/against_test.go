@@ -113,6 +113,7 @@ func TestCheckTakesOtherWords(t *testing.T) {
 		{"a number before a comma", func(s *Summary) { s.Context = []Item{{Text: "Slots 3,069, the guide 275"}} }},
 		{"a template of the source", func(s *Summary) { s.Context = []Item{{Text: "token is ${{ github.token }}"}} }},
 		{"a mark of the source", func(s *Summary) { s.Context = []Item{{Text: "messages are <file>:<line>"}} }},
+		{"a section of its own", func(s *Summary) { s.State += " For the rest see next_steps and `technical_context`." }},
 		{"the end of names", func(s *Summary) { s.Context = []Item{{Text: "not in _test.py and `*.pyi`"}} }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

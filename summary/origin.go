@@ -166,10 +166,10 @@ var (
 	countNoun  = lazy.Regexp(`^\s*(?:[a-z-]+ )?(?:files?|messages?|changes|edits?|turns?|steps?|calls?|entries|places|times|occurrences|items|points|decisions|errors|commands|sections|rounds|lines|more|others?)\b`)
 )
 
-// names checks that the source has the names and numbers in text. For the numbers, it also needs
-// the subject that they are about: the words of text and of the text in with.
-func (c *checker) names(sec Section, text, with string) {
-	text = cutWord.Get().ReplaceAllString(text, " ")
+// names checks that the source has the names and numbers in the text said. For the numbers, it also needs
+// the subject that they are about: the words of said and of the text in with.
+func (c *checker) names(sec Section, said, with string) {
+	text := cutWord.Get().ReplaceAllString(said, " ")
 	var list []string
 	for _, m := range spanText.Get().FindAllStringSubmatch(text, -1) {
 		list = append(list, m[1])
@@ -187,14 +187,14 @@ func (c *checker) names(sec Section, text, with string) {
 		}
 		seen[n] = true
 		if !c.origin.has(n, i < spans) {
-			c.add(sec, text, ruleInvented, "the source has no %q", n)
+			c.add(sec, said, ruleInvented, "the source has no %q", n)
 			return
 		}
 	}
 	for _, m := range numberText.Get().FindAllStringSubmatchIndex(text, -1) {
 		n, unit := text[m[2]:m[3]], strings.TrimSpace(text[m[4]:m[5]])
 		if !c.origin.hasNumber(n, unit, text[m[3]:], append(subjects(text+" "+with), besides(text, n)...)) && !c.origin.derives(n, unit, text) {
-			c.add(sec, text, ruleInvented, "the source has no number %s", n)
+			c.add(sec, said, ruleInvented, "the source has no number %s", n)
 			return
 		}
 	}
@@ -566,11 +566,12 @@ func mayCount(v figure, behind string) bool {
 }
 
 // ordinary are names that a summary may use although the source does not: of languages,
-// products and things, with letters and digits.
+// products and things, with letters and digits, and of its own sections.
 var ordinary = lazy.Words("github gitlab javascript typescript oauth oauth2 postgresql postgres sqlite mysql mongodb nodejs macos ios json yaml " +
 	"graphql openai devops e2e i18n l10n utf8 http2 https sha256 sha1 md5 base64 readme webassembly websocket websockets jwt " +
 	"todo cli api sdk ci cd pr prs html css sql url urls ui ux vscode dockerfile docker golang restapi crud regex stdout stderr " +
-	"stdin localhost async runtime toolchain ipv4 ipv6 x86 arm64 amd64 p50 p95 p99 k8s")
+	"stdin localhost async runtime toolchain ipv4 ipv6 x86 arm64 amd64 p50 p95 p99 k8s " +
+	"sessionintent filesmodified decisionsmade currentstate nextsteps technicalcontext errorsencountered keyartifacts")
 
 // auxiliary are words that say nothing about the subject of a text.
 var auxiliary = lazy.Words("do does did done doing has have had is are was were be been being still yet already currently now all the some any " +

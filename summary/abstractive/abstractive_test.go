@@ -254,10 +254,10 @@ func TestRoom(t *testing.T) {
 		reply, calls         int
 	}{
 		{0, 64_000, 2, "", 4096, 1},
-		{400, 64_000, 2, " 300 words", 4096, 1},
-		{3000, 64_000, 2, " 2250 words", 6000, 1},
-		{9000, 64_000, 2, " 4500 words", 8000, 1}, // three quarters of the longest reply
-		{400, 4000, 24, " 93 words", 500, 3},      // a third of it, in each of three parts
+		{400, 64_000, 2, " 200 words", 4096, 1},
+		{3000, 64_000, 2, " 1500 words", 6000, 1},
+		{9000, 64_000, 2, " 3000 words", 8000, 1}, // three quarters of the longest reply
+		{400, 4000, 24, " 62 words", 500, 3},      // a third of it, in each of three parts
 	} {
 		s := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(draft("a parser", "it runs"))}, Repeat: true}
 		in := talk(tt.blocks)

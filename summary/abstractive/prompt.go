@@ -62,7 +62,7 @@ func systemFor(room int) string {
 	if room == 0 {
 		return system
 	}
-	return system + fmt.Sprintf(roomy, room*3/4) // a word of English has some 4/3 tokens
+	return system + fmt.Sprintf(roomy, room/2) // a word of notes, with paths and figures, has some two tokens
 }
 
 // newLayout divides a window of tokens. The previous notes and the facts get an eighth each at most.
