@@ -156,6 +156,7 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 	h := p.held
 	all := make([]account.Block, len(req.Blocks))
 	verbatim := token.Count(0)
+	holder := -1 // block that can hold the state
 	for i := range req.Blocks {
 		c, b := &req.Blocks[i], &all[i]
 		b.Frame, b.Mark = p.meter.Framing.Message, p.count(account.Mark(h.Blocks[i].ID)+"\n")
@@ -180,6 +181,12 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 			b.Fixed = true
 			verbatim += b.Tokens
 		}
+		if !b.Fixed && account.Role(&h.Blocks[i]) == transcript.RoleAssistant {
+			holder = i
+		}
+	}
+	if holder >= 0 {
+		all[holder].Traced = true
 	}
 	return all
 }

@@ -159,7 +159,8 @@ func TestMessagesThatStayWhole(t *testing.T) {
 	}
 }
 
-// What a model's text covers is told, and has its id only under a hard rule.
+// What a model's text covers is told, and has its id only under a hard rule. One block of the agent
+// has its id in any case, because the state stands below it.
 func TestBlocksThatATextCovers(t *testing.T) {
 	h := talkOf("uauau")
 	req := &pager.Request{Budget: 1600, Size: func(int, pager.Form) token.Count { return 900 }}
@@ -167,16 +168,18 @@ func TestBlocksThatATextCovers(t *testing.T) {
 		req.Blocks = append(req.Blocks, pager.Candidate{Form: pager.Whole, Rule: rule})
 	}
 	for _, tt := range []struct {
-		model, traced, told string
-	}{{"", "11110", "00000"}, {"m", "10010", "01000"}} {
-		p := &pass{held: h, meter: hold.Meter{Counter: letters{}}, summary: &hold.WindowSummary{Covers: 3, Summary: &summary.Summary{Meta: summary.Meta{Model: tt.model}}}}
+		model        string
+		covers       int
+		traced, told string
+	}{{"", 3, "11110", "00000"}, {"m", 3, "10010", "01000"}, {"m", 5, "10010", "01010"}} {
+		p := &pass{held: h, meter: hold.Meter{Counter: letters{}}, summary: &hold.WindowSummary{Covers: tt.covers, Summary: &summary.Summary{Meta: summary.Meta{Model: tt.model}}}}
 		traced, told := "", ""
 		for _, b := range p.accountBlocks(req, new(pager.Plan)) {
 			traced += map[bool]string{true: "1", false: "0"}[b.Traced]
 			told += map[bool]string{true: "1", false: "0"}[b.Told]
 		}
 		if traced != tt.traced || told != tt.told {
-			t.Errorf("model %q: traced %s, told %s, want %s and %s", tt.model, traced, told, tt.traced, tt.told)
+			t.Errorf("model %q, %d blocks: traced %s, told %s, want %s and %s", tt.model, tt.covers, traced, told, tt.traced, tt.told)
 		}
 	}
 }
