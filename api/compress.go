@@ -117,7 +117,8 @@ type Attempt struct {
 	RedFlags []string    `json:"red_flags,omitempty"` // as in [probe.Acceptance]; only an opaque summary is accepted with one
 
 	// Judged is the judgment of the new summary alone; nil if the attempt made
-	// none. An attempt whose summary is not accepted is not accepted either.
+	// none. An attempt whose summary is not accepted is not accepted either. A model's text beside an
+	// account is accepted if it answers half of the probes.
 	Judged *Judged `json:"judged,omitempty"`
 }
 
