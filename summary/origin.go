@@ -296,7 +296,7 @@ func (o *origin) hasPhrase(n string) bool {
 // name and its directory separately.
 func (o *origin) hasPath(n string, exact bool) bool {
 	segments := strings.Split(cleanPath(n), "/")
-	if o.word(strings.Join(segments, "/")) {
+	if segments[0] == "" || o.word(strings.Join(segments, "/")) { // a bare slash is no path
 		return true
 	}
 	if len(segments) < 2 {

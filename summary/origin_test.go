@@ -94,6 +94,17 @@ func TestSamePath(t *testing.T) {
 }
 
 // An intent that would fit any session is vague: one word that tells, or none.
+// A slash alone is no path, whatever the source is.
+func TestBareSlash(t *testing.T) {
+	for _, src := range []string{"", "x", "x y", "/"} {
+		for _, p := range Check(&Summary{State: "read / write, `/`, `.`, `//`, `./`"}, &Original{Text: src}) {
+			if p.Section == SectionState {
+				t.Errorf("source %q: %v", src, p)
+			}
+		}
+	}
+}
+
 func TestIsVague(t *testing.T) {
 	for _, tt := range []struct {
 		intent string

@@ -12,6 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/summary/abstractive"
 	"github.com/carrel-dev/carrel/summary/extractive"
@@ -197,7 +198,9 @@ func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowS
 	}
 	found := c.since(from, d.covers)
 	for i := range found {
-		if f := &found[i]; f.Subject != "" {
+		if f := &found[i]; f.Kind == facts.FactTodo && f.Subject != "" {
+			in.Facts = append(in.Facts, "to do: "+f.Subject) // an entry that begins with "todo:" would be a placeholder
+		} else if f.Subject != "" {
 			in.Facts = append(in.Facts, string(f.Kind)+": "+f.Subject)
 		}
 	}
@@ -261,7 +264,7 @@ func (d *drafted) usable(draft *summary.Summary, src *summary.Original) (*summar
 	if len(problems) == 0 {
 		return draft, nil
 	}
-	first := fmt.Sprintf("%s: %s", problems[0].Section, problems[0].Text)
+	first := fmt.Sprintf("%s: %s: %s", problems[0].Section, text.Short(problems[0].Entry, 60), problems[0].Text)
 	rest, gone := draft.Without(problems)
 	if gone > len(draft.Entries())/4 || len(summary.Check(rest, src)) > 0 {
 		return nil, fmt.Errorf("it has %d problems, the first: %s", len(problems), first)

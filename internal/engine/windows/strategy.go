@@ -33,7 +33,7 @@ func (w *way) plans() api.Strategy {
 // Shares of the budget that a summary may take, and how many blocks stay raw
 // when less detail was not enough.
 const (
-	textDetail = 850_000 // of a model's text beside an account: doc/design/account.md has the measurements
+	textDetail = 750_000 // of a model's text beside an account: doc/design/account.md has the measurements
 	detail     = 250_000
 	moreDetail = 500_000
 	retryLast  = 10

@@ -298,8 +298,8 @@ func TestWaysOfStrategies(t *testing.T) {
 		}
 	}
 	for want, req := range map[string]api.CompressRequest{
-		"anchored account 0.85 5 true true\n" + anchored:                        {Strategy: api.StrategyAnchored},
-		"account account 0.85 5 true false\naccount account 0.00 5 false false": {Strategy: api.StrategyAccount},
+		"anchored account 0.75 5 true true\n" + anchored:                        {Strategy: api.StrategyAnchored},
+		"account account 0.75 5 true false\naccount account 0.00 5 false false": {Strategy: api.StrategyAccount},
 		"account account 0.00 5 false false":                                    {Strategy: api.StrategyAccount, Smallest: true},
 		"window window 0.00 5 false false":                                      {Strategy: api.StrategyWindow},
 		"pager pager 0.00 5 false false":                                        {Strategy: api.StrategyPager},
