@@ -194,17 +194,16 @@ func (p *planning) ready(i int) bool {
 }
 
 // urgent keeps the users' words in urgent blocks and reports whether there is
-// room for more. In the newest of these blocks it keeps the first unit however long it is.
+// room for more. In the newest of these blocks it keeps the first unit however long it is. Beside a
+// model's text it keeps the last reply like such words, because the newest message answers it.
 func (p *planning) urgent() bool {
 	newest := true
-	for b, block := range slices.Backward(p.Blocks) {
-		if !block.Urgent {
-			continue
-		}
+	for b := range slices.Backward(p.Blocks) {
 		bytes := int64(0)
 		for i := p.of[b][0]; i < p.of[b][1]; i++ {
 			u := &p.Units[i]
-			if u.Kind != Words || !p.ready(i) && !p.p.Kept[i] {
+			first := u.Kind == Words && p.Blocks[b].Urgent || p.told && u.Reply && u.Turns == 1
+			if !first || !p.ready(i) && !p.p.Kept[i] {
 				continue
 			}
 			if bytes += cost(u); bytes > mostUrgent && !newest {
