@@ -9,9 +9,9 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             166_280,
-	"lines of tests":                           128_800,
-	"exported names and methods":               2_057,
+	"lines of code, without tests":             166_460,
+	"lines of tests":                           129_080,
+	"exported names and methods":               2_058,
 	"pairs of places that share six lines":     45,
 	"files of the root package":                12,
 	"lines of its longest file":                450,
