@@ -139,7 +139,7 @@ func (s *Summarizer) begin(in *Input) (*drafter, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.system = systemFor(l.draft / max(len(chunks), 1))
+	l.system = systemFor(min(in.Room/max(len(chunks), 1), reply*3/4)) // the form takes the rest of a reply
 	d := &drafter{layout: l, log: newLog(s.Generator), chunks: chunks}
 	for _, chunk := range chunks {
 		var text strings.Builder

@@ -257,7 +257,8 @@ func TestRoom(t *testing.T) {
 		{400, 64_000, 2, " 200 words", 4096, 1},
 		{3000, 64_000, 2, " 1500 words", 6000, 1},
 		{9000, 64_000, 2, " 3000 words", 8000, 1}, // three quarters of the longest reply
-		{400, 4000, 24, " 62 words", 500, 3},      // a third of it, in each of three parts
+		{400, 4000, 24, " 66 words", 500, 3},      // a third of it, in each of three parts
+		{3000, 4000, 24, " 187 words", 500, 3},    // three quarters of the longest reply, in each
 	} {
 		s := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(draft("a parser", "it runs"))}, Repeat: true}
 		in := talk(tt.blocks)

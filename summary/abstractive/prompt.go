@@ -53,7 +53,6 @@ type layout struct {
 	known    []string // facts without repetitions
 	budget   int      // tokens of facts in one prompt
 	reply    int      // tokens of a reply
-	draft    int      // tokens of all drafts, or 0 for no limit
 	room     int      // tokens of a chunk
 }
 
@@ -68,8 +67,7 @@ func systemFor(room int) string {
 // newLayout divides a window of tokens. The previous notes and the facts get an eighth each at most.
 // Twice the size of a reply is kept free, for the second try.
 func newLayout(in *Input, count func(string) int, window, reply int) *layout {
-	l := &layout{draft: min(in.Room, reply*3/4), count: count, reply: reply, budget: window / 8} // the form takes the rest of a reply
-	l.system = systemFor(l.draft)
+	l := &layout{system: systemFor(in.Room), count: count, reply: reply, budget: window / 8}
 	seen := make(map[string]bool, len(in.Facts))
 	for _, f := range in.Facts {
 		if f = line(f); f != "" && !seen[f] {
