@@ -2,9 +2,9 @@
 //
 // A [Summarizer] shows the model the new blocks, in chunks that fit its window. Every block is
 // shown whole; a block that is too large for a chunk is cut at lines. For each chunk the model
-// writes the new points as JSON, with the sections of a summary. [summary.Summary.Merge] unites
-// the drafts. The previous summary is shown beside each chunk so that the model does not repeat
-// it. It is never summarized itself.
+// writes the new points as JSON, with the sections of a summary, within its part of [Input].Room.
+// [summary.Summary.Merge] unites the drafts. The previous summary is shown beside each chunk so
+// that the model does not repeat it. It is never summarized itself.
 //
 // # Conversations are data
 //
@@ -18,7 +18,9 @@
 // If a reply is cut off or has no JSON with all sections, the chunk is asked for once more, with
 // twice the tokens. A draft fails with [llm.ErrReply] if the second reply has such a fault, if a
 // reply is a refusal or an error text or longer than its chunk, or if the drafts together have no
-// content. The result is then the error alone, without a Record.
+// content. The result is then the error alone, without a Record. Single entries that are a refusal,
+// an error text or a part of the prompt are left out, at most one in four. Intent and state get a
+// line for each sentence.
 //
 // # Determinism and concurrency
 //
