@@ -107,7 +107,7 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 // newest returns for each unit how many names and lines of the user's newest message it has, at most
 // mostAskedOf. It is 0 for the user's words.
 func (w *Worth) newest(units []Unit) []int {
-	said := make(map[int32]bool)
+	said := make([]bool, len(w.gains)) // by name and line
 	for i := len(units) - 1; i >= 0 && units[i].Turns == 0; i-- {
 		for _, t := range w.things.of(i) {
 			said[t] = said[t] || units[i].Kind == Words

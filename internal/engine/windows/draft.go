@@ -198,10 +198,12 @@ func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowS
 	}
 	found := c.since(from, d.covers)
 	for i := range found {
-		if f := &found[i]; f.Kind == facts.FactTodo && f.Subject != "" {
-			in.Facts = append(in.Facts, "to do: "+f.Subject) // an entry that begins with "todo:" would be a placeholder
-		} else if f.Subject != "" {
-			in.Facts = append(in.Facts, string(f.Kind)+": "+f.Subject)
+		f, label := &found[i], string(found[i].Kind)
+		if f.Kind == facts.FactTodo {
+			label = "to do" // an entry that begins with "todo:" would be a placeholder
+		}
+		if f.Subject != "" {
+			in.Facts = append(in.Facts, label+": "+f.Subject)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.engine.Opts.Patience)
