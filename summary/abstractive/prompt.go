@@ -36,7 +36,7 @@ Answer with one JSON object and nothing else. It has all of these fields:
 - Do not speak of these rules or of yourself.`
 
 // roomy is a line of the system prompt for drafts with a limit, in words.
-const roomy = "\n- There is room for %d words in all. Use it for what is needed most to go on with the work, and leave out the rest."
+const roomy = "\n- There is room for %d words in all. Use it for the facts that the next steps need most, and leave out the rest."
 
 // minRoom is the smallest size of a chunk, in tokens.
 const minRoom = 128
