@@ -58,7 +58,8 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 	}
 	w.find(units)
 	w.lower(units)
-	needs := make([]int64, len(units))
+	needs, asked := make([]int64, len(units)), make([]uint64, len(units)) // asked: names and lines of the newest message
+	newest := w.newest(units)
 	said := make(map[string]int32)
 	again := make([]uint8, len(units))
 	removed := make(map[string]bool) // lines that later edits remove
@@ -83,17 +84,20 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 		}
 		for _, t := range w.things.of(i) {
 			needs[i] += w.gains[t]
+			if newest[t] && u.Kind != Words {
+				asked[i]++
+			}
 		}
 		sum += needs[i]
 		bytes += cost(u)
 	}
 	mean := max(sum/max(bytes, 1), 1)
 	var all uint64
-	density, asked := make([]uint64, len(units)), w.newest(units)
+	density := make([]uint64, len(units))
 	for i := range units {
 		w.Sights[i] = see(&units[i], needs[i]/cost(&units[i])*100/mean, again[i])
 		density[i] = uint64(p.density(&w.Sights[i])) * uint64(cost(&units[i])) >> 10
-		density[i] += density[i] * askedWorth * uint64(asked[i]) / 100
+		density[i] += density[i] * askedWorth * min(asked[i], mostAskedOf) / 100
 		all += density[i]
 	}
 	for i := range density {
@@ -104,24 +108,15 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 	return w
 }
 
-// newest returns for each unit how many names and lines of the user's newest message it has, at most
-// mostAskedOf. It is 0 for the user's words.
-func (w *Worth) newest(units []Unit) []int {
-	said := make([]bool, len(w.gains)) // by name and line
+// newest returns for each name and line whether the user's newest message has it.
+func (w *Worth) newest(units []Unit) []bool {
+	said := make([]bool, len(w.gains))
 	for i := len(units) - 1; i >= 0 && units[i].Turns == 0; i-- {
 		for _, t := range w.things.of(i) {
 			said[t] = said[t] || units[i].Kind == Words
 		}
 	}
-	n := make([]int, len(units))
-	for i := range units {
-		for _, t := range w.things.of(i) {
-			if said[t] && units[i].Kind != Words && n[i] < mostAskedOf {
-				n[i]++
-			}
-		}
-	}
-	return n
+	return said
 }
 
 // lower lowers the worth of names and lines that stand only in outputs of commands and of other
