@@ -56,11 +56,17 @@ const (
 	slips
 )
 
-// cueWords maps a word to the meaning that it gives to its sentence, as a bit: it
-// demands something, gives a decision or reason, reports something bad or good, or perhaps takes
-// something back.
-var cueWords = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
-	m := make(map[string]uint8)
+// cues has for each cue word the meaning that it gives to its sentence, as a bit, and for each first
+// letter the lengths of its words, as bits.
+type cues struct {
+	words   map[string]uint8
+	lengths ['z' + 1]uint32
+}
+
+// cueWords are words that demand something, give a decision or reason, report something bad or
+// good, or perhaps take something back.
+var cueWords = lazy.Value[*cues]{Make: func() *cues {
+	c := &cues{words: make(map[string]uint8)}
 	for what, words := range map[uint8]string{
 		binds:   "must never always only don't shall should required require requires instead prefer avoid important note ensure without",
 		decides: "because since therefore instead actually means reason why will decided rather now need needs should turns cause so",
@@ -70,15 +76,16 @@ var cueWords = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
 		slips: "correction corrections mistake mistaken slip wrong misread misspoke",
 	} {
 		for w := range strings.FieldsSeq(words) {
-			m[w] |= what
+			c.words[w] |= what
+			c.lengths[w[0]] |= 1 << len(w)
 		}
 	}
-	return m
+	return c
 }}
 
 // says returns the meanings of the cue words in s, as a set of bits.
 func says(s string) uint8 {
-	words := cueWords.Get()
+	cue := cueWords.Get()
 	var r uint8
 	var buf [16]byte
 	n := 0
@@ -96,8 +103,8 @@ func says(s string) uint8 {
 				continue
 			}
 		}
-		if 0 < n && n <= len(buf) {
-			r |= words[string(buf[:n])]
+		if 0 < n && n <= len(buf) && cue.lengths[buf[0]]>>n&1 != 0 { // of most words no cue has the letter and the length
+			r |= cue.words[string(buf[:n])]
 		}
 		n = 0
 	}

@@ -57,7 +57,7 @@ type reader struct {
 	root     string                           // path prefix of the project, or empty
 	lines    map[string]*shell.Line           // parsed command lines
 	versions map[string]*version              // of files, by path from the project's folder
-	copies   map[string]int32                 // last unit of each part of a file
+	copies   map[string]map[string]int32      // by file: last unit of each part of it
 	words    []string                         // the user's messages
 	labels   []label                          // of the command whose output is read
 	at       int32                            // index of the current block
@@ -65,7 +65,7 @@ type reader struct {
 }
 
 func newReader(msgs []transcript.Message, o *Options) *reader {
-	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult), ended: make(map[string]outcome.Outcome), versions: make(map[string]*version), copies: make(map[string]int32), lines: make(map[string]*shell.Line)}
+	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult), ended: make(map[string]outcome.Outcome), versions: make(map[string]*version), copies: make(map[string]map[string]int32), lines: make(map[string]*shell.Line)}
 	if o != nil {
 		r.Options = *o
 	}
@@ -279,8 +279,11 @@ func said(res transcript.ToolResult) string {
 	s, _ := tool.Printed(res.Text())
 	for {
 		body, ended := strings.CutSuffix(strings.TrimRight(s, " \t\r\n"), "</system-reminder>")
+		if !ended {
+			return s // most: a search would be slow
+		}
 		at := strings.LastIndex(body, "<system-reminder>")
-		if !ended || at < 0 || at > 0 && body[at-1] != '\n' {
+		if at < 0 || at > 0 && body[at-1] != '\n' {
 			return s
 		}
 		s = body[:at]

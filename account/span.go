@@ -27,14 +27,17 @@ func (r *reader) file(kind Kind, path, body string, head int32) {
 		r.spans(kind, body, head)
 	}
 	path = r.short(path)
+	copies := r.copies[path]
+	if copies == nil {
+		copies = make(map[string]int32)
+		r.copies[path] = copies
+	}
 	for i := from; i < len(r.units); i++ {
-		u := &r.units[i]
-		_, said := withoutPlace(u.Text)
-		key := path + "\n" + said
-		if before, known := r.copies[key]; known {
+		_, said := withoutPlace(r.units[i].Text)
+		if before, known := copies[said]; known {
 			r.units[before].Later = int32(i)
 		}
-		r.copies[key] = int32(i)
+		copies[said] = int32(i)
 	}
 }
 

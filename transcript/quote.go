@@ -151,6 +151,8 @@ func visible(text string) (head, word string) {
 func seen(b []byte, text string) []byte {
 	for _, r := range text {
 		switch {
+		case r < utf8.RuneSelf && (r > ' ' || r == ' ' && len(b) > 0): // most: this is faster
+			b = append(b, byte(unicode.ToLower(r)))
 		case unseen(r), len(b) == 0 && unicode.Is(unicode.Zs, r):
 		case r >= utf8.RuneSelf, r < ' ':
 			b = append(b, 0)
