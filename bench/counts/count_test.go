@@ -9,7 +9,7 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             166_460,
+	"lines of code, without tests":             166_470,
 	"lines of tests":                           129_080,
 	"exported names and methods":               2_058,
 	"pairs of places that share six lines":     45,
