@@ -90,7 +90,7 @@ func TestModelsTextBesideAnAccount(t *testing.T) {
 		warning        string
 	}{
 		{"as it is", "", true, ""},
-		{"an invented entry", made("Redis"), true, `left out 1 of the 14 entries of the model's draft; the first problem: decisions_made: Redis in src/nowhere.go: the source has no "src/nowhere.go"`},
+		{"an invented entry", made("Redis"), true, `texts of the model's draft that broke a rule were left out; problems: 1, the first: decisions_made: Redis in src/nowhere.go: the source has no "src/nowhere.go"`},
 		{"many invented entries", made("Redis", "Valkey", "Kafka", "Nomad", "Consul"), false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

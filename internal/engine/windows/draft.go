@@ -271,6 +271,6 @@ func (d *drafted) usable(draft *summary.Summary, src *summary.Original) (*summar
 	if gone > len(draft.Entries())/4 || len(summary.Check(rest, src)) > 0 {
 		return nil, fmt.Errorf("it has %d problems, the first: %s", len(problems), first)
 	}
-	d.warning = fmt.Sprintf("left out %d of the %d entries of the model's draft; the first problem: %s", gone, len(draft.Entries()), first)
+	d.warning = fmt.Sprintf("texts of the model's draft that broke a rule were left out; problems: %d, the first: %s", len(problems), first)
 	return rest, nil
 }
